@@ -1,0 +1,67 @@
+import type { Fleet } from '../fleet/fleet.js';
+import type { Measurement, MetricDefinition } from '../measure/measurement.js';
+import type { Factors } from '../measure/result.js';
+import type { ManagedOrGivenRedis } from '../redis/redis-target.js';
+
+/**
+ * The contract of an experiment: a question, the factors it varies, the workload it holds equal, its metrics, and
+ * how one trial is made. It knows nothing of rounds, order, statistics or output: the runner does those, the same
+ * way for every experiment.
+ */
+export interface Experiment<Options = unknown> {
+  /** Registered name; equals the file name. */
+  readonly name: string;
+  readonly summary: string;
+  /** The question it answers, as a sentence. */
+  readonly question: string;
+  /** Options beyond the common ones; the command line and its help are made from them. */
+  readonly options: readonly OptionDefinition[];
+  /**
+   * Turns raw option values (strings, by camel-case name) into checked options.
+   * @throws {WeirError} USAGE or UNKNOWN_NAME, naming option, value and what would be right
+   */
+  parse(raw: RawOptions, common: CommonOptions): Promise<Options> | Options;
+  /** What varies, in order; the first factor with more than one value is the one that is compared. */
+  factors(options: Options): readonly Factor[];
+  /** What is held equal, for the report. */
+  workload(options: Options): Readonly<Record<string, string | number | boolean | null>>;
+  metrics(options: Options): readonly MetricDefinition[];
+  /** A rough time of one trial in milliseconds, for `weir plan` and the progress display. */
+  estimateTrialMs(options: Options): number;
+  /** Keys of the user's Redis this run will use: refused when one exists before the first trial. */
+  keys(options: Options): readonly string[];
+  /** Makes one trial. Throws when it cannot be made; anything that merely looks wrong is for the checks. */
+  trial(factors: Factors, options: Options, context: TrialContext): Promise<Measurement>;
+  /** Removes whatever a trial leaves on Redis and in stores. Called after every trial and on interruption. */
+  cleanUp(options: Options, context: TrialContext): Promise<void>;
+}
+
+export interface OptionDefinition {
+  /** As on the command line: `--messages <count>`. */
+  readonly flags: string;
+  readonly description: string;
+  readonly defaultText?: string;
+}
+export type RawOptions = Readonly<Record<string, string | boolean | undefined>>;
+
+export interface CommonOptions {
+  readonly precision: 'quick' | 'default' | 'thorough' | 'custom';
+  /** A folder the run may write to and that is removed at its end. */
+  readonly temporaryFolder: string;
+}
+
+export interface Factor {
+  readonly name: string;
+  readonly values: readonly (string | number | boolean)[];
+}
+
+export interface TrialContext {
+  readonly redis: ManagedOrGivenRedis;
+  readonly fleet: Fleet;
+  readonly seed: number;
+  /** Aborted on Ctrl-C: the trial ends as soon as it can by throwing. */
+  readonly signal: AbortSignal;
+  readonly temporaryFolder: string;
+  /** For the progress display: messages handled so far and the rate now. */
+  progress(live: { readonly handled: number; readonly perSecond: number }): void;
+}
