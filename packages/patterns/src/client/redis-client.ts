@@ -16,7 +16,8 @@ export type RedisCommand = readonly RedisArgument[];
  * A reply, the same for RESP2 and RESP3:
  * bulk strings are `Buffer`s (bytes are never decoded), simple strings (`OK`, stream ids are bulk) are `string`s,
  * integers are `number`s and beyond 2^53 - 1 `bigint`s, nil is `null`, arrays are arrays.
- * A RESP3 map is flattened to RESP2's shape for the stream reads: `[[key, entries], ...]`.
+ * RESP3's own types come in RESP2's shape: maps as flat arrays (`[[key, entries], ...]` for XREAD and XREADGROUP),
+ * doubles as bulk strings, booleans as 1 and 0.
  */
 export type RedisReply = Buffer | string | number | bigint | boolean | null | RedisReply[];
 
@@ -87,6 +88,10 @@ export interface SubscribeOptions {
   readonly onGap?: (error: Error | undefined) => void;
   /** Called when it is subscribed again. */
   readonly onResubscribe?: () => void;
+  /** How often a PING asks whether the silent connection still lives, in milliseconds. Default 1000. */
+  readonly heartbeatMs?: number;
+  /** Called for each PING that was answered. */
+  readonly onAlive?: () => void;
 }
 
 export interface RedisClient {

@@ -1,0 +1,204 @@
+import { InvalidOptionError } from '../errors.js';
+import { Adapter } from './internal/adapter.js';
+import { argumentsOf, type RawReply, replyFrom } from './internal/replies.js';
+import { connectOrDestroy, failureOf, type OpenWire, type Settle, type Wire } from './internal/wire.js';
+import type { AdapterOptions, CommandOutcome, RedisClient, RedisCommand } from './redis-client.js';
+
+/**
+ * Adapter for ioredis 5.4 to 6, RESP2 and RESP3.
+ *
+ *     const redis = ioredis(new Redis(url));
+ *
+ * Connections of our own are duplicates with everything off that repeats or postpones a command silently:
+ * resending after a reconnect, retries per request, the offline queue, client-side timeouts of blocking commands
+ * (those answer `null` while Redis hands out a message).
+ *
+ * On the shared client, ioredis by default sends unanswered commands again after a reconnect. We report those as
+ * `unknown` as soon as the socket closes; they may nevertheless run twice. Create the client with
+ * `autoResendUnfulfilledCommands: false` to rule that out, and with `stringNumbers: true` if integers beyond
+ * 2^53 are expected: without it ioredis rounds them, and we refuse to hand over a rounded one.
+ *
+ * @throws {InvalidOptionError} a deadline that is not above 0.
+ */
+export function ioredis(client: IoredisClient, options?: AdapterOptions): RedisClient {
+  const breakers = new Set<(cause: Error) => void>();
+  const onClose = (): void => {
+    for (const giveUp of breakers) giveUp(new Error('connection closed'));
+  };
+  client.on('close', onClose);
+  return new Adapter(
+    {
+      name: 'ioredis',
+      shared: wireOn(client),
+      openWire: openerFrom(client),
+      breakers,
+      detach: () => client.off('close', onClose),
+    },
+    options,
+  );
+}
+
+type Callback = (error: Error | null | undefined, reply?: unknown) => void;
+
+/** The part of an ioredis client that is used here. */
+export interface IoredisClient {
+  readonly status: string;
+  duplicate(overrides?: object): IoredisClient;
+  connect(): Promise<void>;
+  disconnect(): void;
+  callBuffer(name: string, args: (string | Buffer)[], callback: Callback): unknown;
+  pipeline(): IoredisPipeline;
+  subscribe(channel: string): Promise<unknown>;
+  unsubscribe(channel: string): Promise<unknown>;
+  on(event: 'close' | 'end', listener: () => void): unknown;
+  on(event: 'error', listener: (error: Error) => void): unknown;
+  on(event: 'messageBuffer', listener: (channel: Buffer, body: Buffer) => void): unknown;
+  off(event: 'close', listener: () => void): unknown;
+}
+
+export interface IoredisPipeline {
+  callBuffer(name: string, args: (string | Buffer)[], callback: Callback): unknown;
+  exec(): Promise<unknown>;
+}
+
+function wireOn(client: IoredisClient): Wire {
+  return {
+    get isReady() {
+      return client.status === 'ready';
+    },
+    write(commands, settle) {
+      if (commands.length === 1) {
+        call(client, commands[0] ?? [], 0, settle);
+        return;
+      }
+      const pipeline = client.pipeline();
+      commands.forEach((command, index) => {
+        call(pipeline, command, index, settle);
+      });
+      // Each command has its own callback; what exec resolves with is the same once more.
+      pipeline.exec().catch(() => undefined);
+    },
+    async subscribe(channel, onMessage) {
+      client.on('messageBuffer', (_channel, body) => onMessage(body));
+      await client.subscribe(channel);
+    },
+    async unsubscribe(channel) {
+      await client.unsubscribe(channel);
+    },
+    destroy: () => client.disconnect(),
+  };
+}
+
+function call(
+  target: Pick<IoredisPipeline, 'callBuffer'>,
+  command: RedisCommand,
+  index: number,
+  settle: Settle,
+): void {
+  const [name, ...args] = argumentsOf(command);
+  const done: Callback = (error, reply) => {
+    settle(index, error ? failureOf(command, error) : accepted(command, reply));
+  };
+  const returned = target.callBuffer(String(name), args, done);
+  // Outside a pipeline this is a promise as well; the callback has already said all it could say.
+  if (returned instanceof Promise) returned.catch(() => undefined);
+}
+
+function openerFrom(client: IoredisClient): OpenWire {
+  return async (name, onLost) => {
+    const own = client.duplicate({
+      connectionName: name,
+      lazyConnect: true,
+      retryStrategy: null,
+      reconnectOnError: null,
+      autoResubscribe: false,
+      autoResendUnfulfilledCommands: false,
+      maxRetriesPerRequest: 0,
+      enableOfflineQueue: false,
+      enableAutoPipelining: false,
+      enableReadyCheck: false,
+      commandTimeout: undefined,
+      blockingTimeout: undefined,
+      socketTimeout: undefined,
+      stringNumbers: true,
+      replyMapping: 'legacy',
+    });
+    let lastError: Error | undefined;
+    let gone = false;
+    own.on('error', (error) => {
+      lastError = error;
+    });
+    own.on('end', () => {
+      if (!gone) onLost(lastError);
+      gone = true;
+    });
+    try {
+      await connectOrDestroy(own.connect(), () => own.disconnect());
+    } catch (error) {
+      gone = true;
+      own.disconnect();
+      throw lastError ?? error;
+    }
+    const wire = wireOn(own);
+    return {
+      ...wire,
+      get isReady() {
+        return own.status === 'ready';
+      },
+      destroy() {
+        gone = true;
+        own.disconnect();
+      },
+    };
+  };
+}
+
+/** These answer with a status, which ioredis hands over as a Buffer like any other string. */
+const STATUS_REPLIES = new Set([
+  ...['PING', 'SET', 'MSET', 'TYPE', 'SELECT', 'AUTH', 'MULTI', 'DISCARD', 'WATCH', 'UNWATCH', 'RENAME'],
+  ...[
+    'FLUSHALL',
+    'FLUSHDB',
+    'RESTORE',
+    'LSET',
+    'LTRIM',
+    'XGROUP',
+    'XSETID',
+    'BGSAVE',
+    'BGREWRITEAOF',
+    'SAVE',
+  ],
+]);
+const STATUS_SUBCOMMANDS = new Set(['CLIENT SETNAME', 'CONFIG SET', 'CONFIG RESETSTAT', 'SCRIPT FLUSH']);
+
+function accepted(command: RedisCommand, reply: unknown): CommandOutcome {
+  try {
+    const raw = rawFrom(reply);
+    const isStatus =
+      STATUS_REPLIES.has(String(command[0])) || STATUS_SUBCOMMANDS.has(`${command[0]} ${command[1]}`);
+    const text = isStatus && Buffer.isBuffer(raw) ? raw.toString('latin1') : raw;
+    return { state: 'ok', reply: replyFrom(command, text) };
+  } catch (error) {
+    return failureOf(command, error);
+  }
+}
+
+/**
+ * Checks what ioredis hands over. A number means that `stringNumbers` is off (it is on for connections of ours):
+ * fine while the number is exact.
+ */
+function rawFrom(reply: unknown): RawReply {
+  if (reply === null || reply === undefined || Buffer.isBuffer(reply) || typeof reply === 'string')
+    return reply;
+  if (Array.isArray(reply)) return reply.map(rawFrom);
+  if (typeof reply === 'number' && Number.isSafeInteger(reply)) return String(reply);
+  if (typeof reply === 'number') {
+    throw new InvalidOptionError(
+      'the ioredis option stringNumbers',
+      false,
+      'true to receive integers beyond 2^53 exactly',
+    );
+  }
+  if (typeof reply === 'bigint') return reply;
+  return String(reply);
+}
