@@ -11,10 +11,11 @@ export const NANOSECONDS_PER_SECOND = 1_000_000_000;
 export function significant(value: number): string {
   if (!Number.isFinite(value)) return String(value);
   if (value === 0) return '0';
-  const magnitude = Math.floor(Math.log10(Math.abs(value)));
-  const decimals = Math.max(0, 2 - magnitude);
-  const unit = 10 ** Math.max(0, magnitude - 2);
-  return (Math.round(value / unit) * unit).toLocaleString('en-US', {
+  // Rounded first: 9.999 has the magnitude of 10.0.
+  const rounded = Number(value.toPrecision(3));
+  const magnitude = Math.floor(Math.log10(Math.abs(rounded)));
+  const decimals = Math.min(100, Math.max(0, 2 - magnitude));
+  return rounded.toLocaleString('en-US', {
     minimumFractionDigits: decimals,
     maximumFractionDigits: decimals,
   });
