@@ -147,6 +147,11 @@ export const Environment = z.object({
 });
 export type Environment = z.infer<typeof Environment>;
 
+export const LimitedBy = z
+  .enum(['producer', 'redis', 'consumer', 'store', 'machine', 'none'])
+  .describe('What set the pace. `machine`: every core was busy. `none`: nothing was, the load was paced.');
+export type LimitedBy = z.infer<typeof LimitedBy>;
+
 const trialHead = {
   id: z.string().describe('Unique in the run: `<round>.<position>`.'),
   variant: z.string(),
@@ -161,7 +166,7 @@ const trialFigures = {
   ledger: Ledger,
   resources: z.record(z.string(), Resources).describe('By role: producer, consumer (sums over processes).'),
   redis: RedisFigures,
-  limitedBy: z.enum(['producer', 'redis', 'consumer', 'store', 'network', 'none']),
+  limitedBy: LimitedBy,
   validity: z.array(Validity),
 };
 export const Trial = z.discriminatedUnion('state', [
@@ -205,7 +210,7 @@ export const VariantSummary = z.object({
   trials: z.object({ measured: count, invalid: count, failed: count }),
   outliers: z.array(z.string()).describe('Ids of trials far from the rest (flagged, never dropped).'),
   limitedBy: z.object({
-    role: z.enum(['producer', 'redis', 'consumer', 'store', 'network', 'none', 'mixed']),
+    role: z.enum([...LimitedBy.options, 'mixed']),
     evidence: z.string(),
   }),
 });
