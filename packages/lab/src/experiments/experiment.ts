@@ -30,10 +30,10 @@ export interface Experiment<Options = unknown> {
   estimateTrialMs(options: Options): number;
   /** Keys of the user's Redis this run will use: refused when one exists before the first trial. */
   keys(options: Options): readonly string[];
-  /** Makes one trial. Throws when it cannot be made; anything that merely looks wrong is for the checks. */
+  /**
+   * Makes one trial and leaves nothing of it behind, whatever happens. Throws when it cannot be made; anything that merely looks wrong is for the checks.
+   */
   trial(factors: Factors, options: Options, context: TrialContext): Promise<Measurement>;
-  /** Removes whatever a trial leaves on Redis and in stores. Called after every trial and on interruption. */
-  cleanUp(options: Options, context: TrialContext): Promise<void>;
 }
 
 export interface OptionDefinition {

@@ -47,6 +47,4 @@ export const messaging = {
   keys: ({ patterns, keyPrefix }) =>
     patterns.flatMap(({ defaultKey }) => [keyPrefix + defaultKey, `${keyPrefix}${defaultKey}:dead`]),
   trial: messagingTrial,
-  // A trial leaves nothing: it destroys its keys when it closes, also after an error or an interruption.
-  cleanUp: async () => {},
 } satisfies Experiment<MessagingOptions>;

@@ -23,6 +23,8 @@ export type Finding = Omit<Validity, 'id'> | undefined;
 export interface CheckedRun {
   readonly result: Omit<Result, 'validity'>;
   readonly metrics: readonly MetricDefinition[];
+  /** What is different after the run: server, configuration, processors. */
+  readonly environmentChanges: readonly string[];
 }
 
 export function pass(evidence: string): Omit<Validity, 'id'> {
