@@ -8,6 +8,8 @@ export interface MessageStoreDriver {
   readonly summary: string;
   /** How an address is written, for help and errors: `sqlite:FILE`. */
   readonly address: string;
+  /** Whether what is saved can be counted and found again. Default true; false for a store that keeps nothing. */
+  readonly keeps?: boolean;
   /**
    * Checks an address without opening it.
    * @throws {WeirError} USAGE naming what is wrong with it

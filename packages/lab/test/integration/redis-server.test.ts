@@ -32,11 +32,13 @@ async function start(options: RedisServerOptions = {}): Promise<RedisServer> {
   return server;
 }
 
+const singleUse = (url: string) => createClient({ url, socket: { reconnectStrategy: false } });
+
 async function withClient<T>(
   url: string,
-  use: (client: ReturnType<typeof createClient>) => Promise<T>,
+  use: (client: ReturnType<typeof singleUse>) => Promise<T>,
 ): Promise<T> {
-  const client = createClient({ url, socket: { reconnectStrategy: false } });
+  const client = singleUse(url);
   client.on('error', () => undefined);
   await client.connect();
   try {

@@ -85,7 +85,7 @@ const VARIANTS: readonly Variant[] = [1, 100].flatMap((batch) => {
       group,
       role: 'candidate' as const,
     },
-    { name: `queue ${group} A/A`, factors: { pattern: 'queue', batch }, group, role: 'a-a' as const },
+    { name: `queue ${group} (A/A)`, factors: { pattern: 'queue', batch }, group, role: 'a-a' as const },
   ];
 });
 
