@@ -17,6 +17,5 @@ export function experimentFixture(): Experiment {
     estimateTrialMs: () => 1000,
     keys: () => [],
     trial: () => Promise.reject(new Error('this experiment cannot be run')),
-    cleanUp: async () => {},
   };
 }

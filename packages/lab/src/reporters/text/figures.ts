@@ -56,7 +56,7 @@ export function labelsOf(variants: readonly Variant[]): ReadonlyMap<string, stri
   return new Map(
     variants.map((variant) => {
       const own = varying.map((factor) => String(variant.factors[factor])).join(' ');
-      return [variant.name, `${own || variant.name}${variant.role === 'a-a' ? ' (A/A)' : ''}`];
+      return [variant.name, own === '' ? variant.name : own + (variant.role === 'a-a' ? ' (A/A)' : '')];
     }),
   );
 }

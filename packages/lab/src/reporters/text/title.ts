@@ -40,7 +40,11 @@ function notices(result: Result, style: Style): string[] {
     notice('INTERRUPTED', `after ${finished}; the figures rest on those alone.`, style.caution);
   }
   if (failed.length > 0) {
-    notice('INVALID', `do not use these figures: ${failed.join(', ')} failed (see Checks).`, style.bad);
+    notice(
+      'NOT VALID',
+      `draw no conclusion from this run: ${failed.join(', ')} failed (see Checks).`,
+      style.bad,
+    );
   }
   if (plan.rounds < FEWEST_ROUNDS) {
     const sentence = `${plural(plan.rounds, 'round')}: no 95 % interval exists below ${FEWEST_ROUNDS}, so there is no verdict.`;

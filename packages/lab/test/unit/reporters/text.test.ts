@@ -123,7 +123,7 @@ describe('text report', () => {
         },
       ],
     });
-    expect(report.indexOf('INVALID  do not use these figures')).toBeLessThan(report.indexOf('Findings'));
+    expect(report.indexOf('NOT VALID  draw no conclusion')).toBeLessThan(report.indexOf('Findings'));
     expect(report).toMatch(/FAIL {2}failed-operations: 1\.20 % of 20,000 sends failed/);
     expect(report).toContain('→ look for OOM in the log of Redis');
     expect(report).toMatch(/warn {2}order-effect/);

@@ -1,0 +1,22 @@
+import type { EventEmitter } from 'node:events';
+import type { RunnerEvents } from '../../runner/events.js';
+import { wantsColor } from '../output.js';
+import { showLines } from './line-progress.js';
+import { showTerminal } from './terminal-progress.js';
+
+export interface ProgressDisplay {
+  /** A message that stays, above what moves. */
+  say(message: string): void;
+  /** Leaves the terminal as it was; the display says nothing more. */
+  stop(): void;
+}
+
+/** Shows what a runner does: redrawn on a terminal, one line per trial where there is none. */
+export function showProgress(
+  runner: EventEmitter<RunnerEvents>,
+  stream: NodeJS.WriteStream = process.stderr,
+): ProgressDisplay {
+  return stream.isTTY === true && process.env.TERM !== 'dumb'
+    ? showTerminal(runner, stream, wantsColor(stream))
+    : showLines(runner, stream);
+}

@@ -1,0 +1,28 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { WeirError } from './errors.js';
+
+/**
+ * Makes a folder for one piece of work and removes it afterwards, however that ends.
+ * @throws {WeirError} CANNOT_WRITE when none can be made; and whatever `work` throws
+ */
+export async function withTemporaryFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
+  const folder = await makeFolder();
+  try {
+    return await work(folder);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function makeFolder(): Promise<string> {
+  try {
+    return await mkdtemp(join(tmpdir(), 'weir-'));
+  } catch (cause) {
+    throw new WeirError('CANNOT_WRITE', `no folder can be made in ${tmpdir()}`, {
+      cause,
+      remedy: 'make it writable, or set TMPDIR to another folder',
+    });
+  }
+}
