@@ -1,0 +1,67 @@
+import type { RedisClient, RedisReply } from '../../client/redis-client.js';
+import { compareIds, entriesIn, fieldOf, integerOf, isNoSuchKey, textOf } from './streams.js';
+
+/** Where the entries of a stream are, as one group sees it. */
+export interface GroupState {
+  readonly exists: boolean;
+  /** Entries in the stream, handled ones included. */
+  readonly length: number;
+  /** Not yet given to any consumer of the group. */
+  readonly unread: number;
+  /** Given to a consumer and not acknowledged. */
+  readonly pending: number;
+}
+
+/** Where no group was created, everything in the stream is unread. */
+export async function readGroupState(client: RedisClient, key: string, group: string): Promise<GroupState> {
+  const groups = await readGroups(client, key);
+  if (groups === undefined) return { exists: false, length: 0, unread: 0, pending: 0 };
+  const length = integerOf(await client.send(['XLEN', key]));
+  const own = groups.find((candidate) => textOf(fieldOf(candidate, 'name')) === group);
+  if (own === undefined) return { exists: true, length, unread: length, pending: 0 };
+  const pending = integerOf(fieldOf(own, 'pending'));
+  return { exists: true, length, unread: await lagOf(client, key, own), pending };
+}
+
+/** Unread and pending entries of the slowest group; the whole stream where there is none. */
+export async function groupBacklog(client: RedisClient, key: string): Promise<number> {
+  const groups = await readGroups(client, key);
+  if (groups === undefined) return 0;
+  if (groups.length === 0) return integerOf(await client.send(['XLEN', key]));
+  let longest = 0;
+  for (const group of groups) {
+    const backlog = (await lagOf(client, key, group)) + integerOf(fieldOf(group, 'pending'));
+    longest = Math.max(longest, backlog);
+  }
+  return longest;
+}
+
+async function readGroups(client: RedisClient, key: string): Promise<RedisReply[] | undefined> {
+  try {
+    const reply = await client.send(['XINFO', 'GROUPS', key]);
+    return Array.isArray(reply) ? reply : [];
+  } catch (error) {
+    if (isNoSuchKey(error)) return undefined;
+    throw error;
+  }
+}
+
+const PAGE = 1000;
+
+/**
+ * Redis 7 counts the lag itself, but gives nil where entries were deleted in the middle or the group began at an
+ * id of its own; before 7 it does not count. Then we count what comes after the last id given out.
+ */
+async function lagOf(client: RedisClient, key: string, group: RedisReply): Promise<number> {
+  const lag = fieldOf(group, 'lag');
+  if (typeof lag === 'number') return lag;
+  let after = textOf(fieldOf(group, 'last-delivered-id'));
+  let counted = 0;
+  for (;;) {
+    const page = entriesIn(await client.send(['XRANGE', key, `(${after}`, '+', 'COUNT', String(PAGE)]));
+    counted += page.length;
+    const last = page.at(-1)?.id;
+    if (page.length < PAGE || last === undefined || compareIds(last, after) <= 0) return counted;
+    after = last;
+  }
+}

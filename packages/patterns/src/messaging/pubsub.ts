@@ -1,0 +1,64 @@
+import { check, consumerSettings, keySettings } from './internal/options.js';
+import { createProducer, type Medium } from './internal/producer.js';
+import { PubsubConsumer } from './internal/pubsub-consumer.js';
+import { integerOf } from './internal/streams.js';
+import type { MessagingPattern } from './pattern.js';
+
+/**
+ * A broadcast: whoever is subscribed at the moment of sending gets the message, and nobody else ever does.
+ *
+ * Redis commands: PUBLISH; SUBSCRIBE on a connection of its own, with a PING now and then to notice a dead one.
+ *
+ * Guarantees: order, and every subscriber gets every message while its connection lives. The receipt of a send
+ * says how many received it.
+ * Loses: everything sent while nobody is subscribed, and everything sent between the loss of a connection and
+ * the new subscription (`disconnects` counts those gaps; Redis also cuts subscribers that read too slowly). What
+ * arrives while `maxBuffered` messages wait for the handler is dropped and counted, as is a message whose handler
+ * throws.
+ */
+
+const medium = {
+  type: 'channel',
+  defaultKey: 'redis:pubsub',
+  bodiesPerCommand: 1,
+  command: (channel, [body = '']) => ['PUBLISH', channel, body],
+  length: async () => 0,
+  receivers: integerOf,
+} satisfies Medium;
+
+export const pubsub = {
+  name: 'pubsub',
+  summary: 'a channel: PUBLISH and SUBSCRIBE; everybody who listens, at most once, nothing is kept',
+  defaultKey: medium.defaultKey,
+  capabilities: {
+    delivery: 'at-most-once',
+    persistence: false,
+    ordering: 'total',
+    fanOut: true,
+    competingConsumers: false,
+    replay: false,
+    onHandlerError: 'drop',
+  },
+  commands: {
+    send: [{ name: 'PUBLISH', per: 'message' }],
+    receive: [],
+    acknowledge: [],
+  },
+  createProducer(client, options) {
+    const { maxLength } = options ?? {};
+    check('maxLength', maxLength, maxLength === undefined, 'left out: a channel keeps nothing');
+    return createProducer(client, medium, options);
+  },
+  createConsumer(client, options) {
+    const { from } = options ?? {};
+    check('from', from, from !== 'beginning', '"new": a channel keeps nothing');
+    return new PubsubConsumer(client, consumerSettings(options, medium.defaultKey));
+  },
+  async inspect(_client, options) {
+    keySettings(options, medium.defaultKey);
+    return { keys: [], unread: 0, pending: 0, deadLettered: 0, length: 0 };
+  },
+  async destroy(_client, options) {
+    keySettings(options, medium.defaultKey);
+  },
+} satisfies MessagingPattern;
