@@ -1,7 +1,6 @@
 import type { Database, Statement } from 'better-sqlite3';
 import type { MessageStore, MessageStoreDriver, StoredMessage } from './message-store.js';
 import { HANDLED_MESSAGE, handledMessageMigrations } from './migrations/handled-message.js';
-import { migrateSqlite } from './sql/migrate-sqlite.js';
 import { openSqliteFile, SQLITE_ADDRESS, sqliteFailure, sqliteFileOf } from './sql/sqlite-file.js';
 
 /**
@@ -20,14 +19,7 @@ export const sqlite = {
   },
   open: async (address) => {
     const file = sqliteFileOf('--store', address);
-    const database = openSqliteFile(file);
-    try {
-      await migrateSqlite(database, HANDLED_MESSAGE, handledMessageMigrations);
-      return sqliteMessageStore(database, file);
-    } catch (cause) {
-      database.close();
-      throw sqliteFailure(file, cause);
-    }
+    return sqliteMessageStore(await openSqliteFile(file, handledMessageMigrations), file);
   },
 } as const satisfies MessageStoreDriver;
 

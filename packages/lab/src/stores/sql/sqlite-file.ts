@@ -2,6 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import Database from 'better-sqlite3';
 import { usageError, WeirError } from '../../core/errors.js';
+import { type Migrations, migrateSqlite } from './migrate-sqlite.js';
 
 /** How an address of this kind is written. */
 export const SQLITE_ADDRESS = 'sqlite:FILE';
@@ -23,25 +24,38 @@ export function sqliteFileOf(option: string, address: string): string {
 }
 
 /**
- * Opens a SQLite file for reading and writing, making it and its folder when they are not there.
+ * Opens a SQLite file for reading and writing and brings its tables up to date; makes the file and its folder when
+ * they are not there.
  *
  * - `journal_mode = WAL`: readers do not stop the writer, and one fsync per checkpoint, not two per transaction.
  * - `synchronous = NORMAL`: in WAL mode a crash of the process loses nothing; a crash of the machine may lose the
  *   last transactions, never the consistency of the file (https://sqlite.org/pragma.html#pragma_synchronous).
  *   That is what a consumer needs that can be handed its messages again, and it is the same for every pattern.
- * - A busy writer is waited for. The wait blocks the event loop, as everything in better-sqlite3 does.
+ * - A busy writer is waited for. The wait blocks the event loop, as everything in better-sqlite3 does, so no
+ *   transaction may span an `await`: another connection of the same process would wait for it for ever.
  *
  * @throws {WeirError} CANNOT_WRITE when the file cannot be opened *and written*: SQLite itself opens a read-only
  *   file without a word and fails at the first write
  */
-export function openSqliteFile(file: string): Database.Database {
+export function openSqliteFile(file: string, tables: Migrations): Promise<Database.Database> {
+  // One at a time: a migration does span awaits.
+  const opened = opening.then(() => openAndMigrate(file, tables));
+  opening = opened.catch(() => undefined);
+  return opened;
+}
+
+let opening: Promise<unknown> = Promise.resolve();
+
+async function openAndMigrate(file: string, tables: Migrations): Promise<Database.Database> {
   let database: Database.Database | undefined;
   try {
     mkdirSync(dirname(file), { recursive: true });
     database = new Database(file, { timeout: BUSY_TIMEOUT_MS });
     database.pragma('journal_mode = WAL');
     database.pragma('synchronous = NORMAL');
+    database.pragma('foreign_keys = ON');
     database.exec('BEGIN IMMEDIATE; ROLLBACK');
+    await migrateSqlite(database, tables);
     return database;
   } catch (cause) {
     database?.close();
