@@ -227,6 +227,7 @@ export class GroupPoller implements Poller {
     this.#retries.remove(held.id);
     this.#run.counters.inFlight--;
     this.#run.counters.deadLettered++;
+    this.#run.report(held.error);
   }
 
   async #newestId(): Promise<string> {

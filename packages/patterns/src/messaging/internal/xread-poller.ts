@@ -88,32 +88,37 @@ export class XreadPoller implements Poller {
     counters.take(entries.length);
     const messages = entries.map((entry) => new ReceivedMessage(entry.raw ?? EMPTY, entry.id));
     const failures = await this.#run.handOver(messages);
+    const failedAt = performance.now();
     counters.inFlight -= entries.length - failures.size;
     // One by one and in order, so that neighbours of a poison message are not handed over with it again.
     for (const [index, error] of failures) {
       const entry = entries[index];
-      if (entry !== undefined) await this.#retryInPlace(entry, error);
+      if (entry !== undefined) await this.#retryInPlace(entry, error, failedAt);
       counters.inFlight--;
     }
     this.#offset = entries.at(-1)?.id ?? this.#offset;
     this.#trimWatch?.read(entries.length);
   }
 
-  async #retryInPlace(entry: StreamEntry, firstError: Error): Promise<void> {
+  /** The delays count from the failure, so the many of a failed batch share the first one. */
+  async #retryInPlace(entry: StreamEntry, firstError: Error, firstFailedAt: number): Promise<void> {
     const { counters, settings } = this.#run;
     let attempt = 1;
     let error = firstError;
+    let failedAt = firstFailedAt;
     for (const delayMs of settings.retryDelaysMs) {
-      await this.#run.sleep(delayMs);
+      await this.#run.sleep(failedAt + delayMs - performance.now());
       attempt++;
       counters.retries++;
       const failures = await this.#run.handOver([new ReceivedMessage(entry.raw ?? EMPTY, entry.id, attempt)]);
       const failure = failures.get(0);
       if (failure === undefined) return;
       error = failure;
+      failedAt = performance.now();
     }
     await this.#deadLetter(entry, error, attempt);
     counters.deadLettered++;
+    this.#run.report(error);
   }
 
   /**
