@@ -1,6 +1,7 @@
 import type { Database, Statement } from 'better-sqlite3';
 import type { MessageStore, MessageStoreDriver, StoredMessage } from './message-store.js';
 import { HANDLED_MESSAGE, handledMessageMigrations } from './migrations/handled-message.js';
+import { sqliteColumns } from './sql/column-types.js';
 import { openSqliteFile, SQLITE_ADDRESS, sqliteFailure, sqliteFileOf } from './sql/sqlite-file.js';
 
 /**
@@ -19,7 +20,7 @@ export const sqlite = {
   },
   open: async (address) => {
     const file = sqliteFileOf('--store', address);
-    return sqliteMessageStore(await openSqliteFile(file, handledMessageMigrations), file);
+    return sqliteMessageStore(await openSqliteFile(file, handledMessageMigrations(sqliteColumns)), file);
   },
 } as const satisfies MessageStoreDriver;
 

@@ -1,0 +1,91 @@
+import { PostgresDialect } from 'kysely';
+import type { Pool, PoolClient } from 'pg';
+import type { MessageStore, MessageStoreDriver, StoredMessage } from './message-store.js';
+import { HANDLED_MESSAGE, handledMessageMigrations } from './migrations/handled-message.js';
+import { postgresColumns } from './sql/column-types.js';
+import { repeatOnConflict } from './sql/database-failure.js';
+import { checkDatabaseUrl, databaseAddress } from './sql/database-url.js';
+import { migrate } from './sql/migrate.js';
+import {
+  openPostgresPool,
+  postgresFailure,
+  postgresFailureKind,
+  withPostgresClient,
+} from './sql/postgres-pool.js';
+import { type StatementLimits, statementParts } from './sql/statement-parts.js';
+
+/**
+ * Writes messages to PostgreSQL through pg: one INSERT per batch, which is a transaction by itself. The batch goes as
+ * two arrays, so that one statement serves every batch size.
+ *
+ * Guarantees: what was saved survives as `synchronous_commit` says (by default a crash of the machine, too); a message
+ * id is stored once, whichever process saves it. When the server restarts, saves fail with STORE_UNREACHABLE until it
+ * is back, and succeed again by themselves.
+ * Loses: nothing. A save whose answer was lost may have been stored; saving again finds the ids there.
+ */
+export const postgres = {
+  name: 'postgres',
+  summary: 'PostgreSQL, one statement per batch',
+  address: databaseAddress('postgres'),
+  validate: (address) => checkDatabaseUrl('--store', 'postgres', address),
+  open: async (address) => {
+    checkDatabaseUrl('--store', 'postgres', address);
+    const pool = openPostgresPool(address);
+    try {
+      await migrate(new PostgresDialect({ pool }), handledMessageMigrations(postgresColumns));
+      return postgresMessageStore(pool, address);
+    } catch (error) {
+      await pool.end();
+      throw postgresFailure(address, error);
+    }
+  },
+} as const satisfies MessageStoreDriver;
+
+/** Bytes travel as hexadecimal text, twice as long, and a statement may be 1 GB: far below that on purpose. */
+const LIMITS = { rows: 10_000, bytes: 64 * 2 ** 20 } as const satisfies StatementLimits;
+
+const INSERT = `INSERT INTO ${HANDLED_MESSAGE} (id, pattern, body)
+  SELECT id, $1, body FROM unnest($2::text[], $3::bytea[]) AS message (id, body)
+  ON CONFLICT (id) DO NOTHING`;
+
+function postgresMessageStore(pool: Pool, address: string): MessageStore {
+  const insert = async (client: PoolClient, pattern: string, part: readonly StoredMessage[]) => {
+    const ids = part.map(({ id }) => id);
+    const bodies = part.map(({ body }) => body);
+    return (await client.query(INSERT, [pattern, ids, bodies])).rowCount ?? 0;
+  };
+  const save = async (client: PoolClient, pattern: string, messages: readonly StoredMessage[]) => {
+    const [first, ...others] = statementParts(messages, LIMITS);
+    if (first === undefined) return 0;
+    // One statement is a transaction by itself, in one round trip.
+    if (others.length === 0) return insert(client, pattern, first);
+    await client.query('BEGIN');
+    let inserted = await insert(client, pattern, first);
+    for (const part of others) inserted += await insert(client, pattern, part);
+    await client.query('COMMIT');
+    return inserted;
+  };
+  const ask = <T>(work: (client: PoolClient) => Promise<T>) => withPostgresClient(pool, address, work);
+  const kindOf = (error: unknown) => postgresFailureKind(error instanceof Error ? error.cause : error);
+
+  return {
+    save: async (pattern, messages) => {
+      const inserted = await repeatOnConflict(kindOf, () => ask((each) => save(each, pattern, messages)));
+      return { inserted, duplicates: messages.length - inserted };
+    },
+    count: async (pattern) => {
+      const where = pattern === undefined ? '' : ' WHERE pattern = $1';
+      const { rows } = await ask((each) =>
+        each.query<{ readonly total: string }>(
+          `SELECT count(*) AS total FROM ${HANDLED_MESSAGE}${where}`,
+          pattern === undefined ? [] : [pattern],
+        ),
+      );
+      return Number(rows[0]?.total ?? 0);
+    },
+    clear: async () => {
+      await ask((each) => each.query(`DELETE FROM ${HANDLED_MESSAGE}`));
+    },
+    close: () => pool.end(),
+  };
+}
