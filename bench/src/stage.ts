@@ -1,0 +1,85 @@
+import { relative } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { connectNodeRedis, type NodeRedisClient } from './contenders/node-redis-client.js';
+import { localFleet, startRedisServer, type TypedWorker, typedWorker, type WorkerApi } from './lab.js';
+import type { ReceiverApi, ReceiverSettings, SenderApi, SenderSettings } from './processes/api.js';
+
+/** What a trial plays on: an empty Redis, and processes that end with it. */
+export interface Trial {
+  startSender(settings: Omit<SenderSettings, 'url'>): Promise<TypedWorker<SenderApi>>;
+  startReceiver(settings: Omit<ReceiverSettings, 'url'>): Promise<TypedWorker<ReceiverApi>>;
+}
+
+/** Far above any trial here: a contender that lost a message must not hang the bench. */
+const TRIAL_DEADLINE_MS = 120_000;
+
+/** One redis-server for the whole bench, emptied before each trial. */
+export interface Stage {
+  /**
+   * Plays one trial and ends its processes, whatever happens.
+   * @throws {WeirError} WORKER_FAILED when a process failed; Error when the trial took too long; the reason of
+   *   `signal` when that was aborted
+   */
+  trial<Result>(play: (trial: Trial) => Promise<Result>, signal: AbortSignal): Promise<Result>;
+  close(): Promise<void>;
+}
+
+/** @throws {WeirError} REDIS_MISSING, REDIS_GONE or CANNOT_WRITE */
+export async function openStage(): Promise<Stage> {
+  // A subscriber that falls behind the sender must not be cut off: that would be a trial of the limit.
+  const config = { 'client-output-buffer-limit': 'pubsub 0 0 0' };
+  const server = await startRedisServer({ config });
+  const client = await connectNodeRedis(server.url);
+  return {
+    trial: (play, signal) => runTrial(server.url, client, play, signal),
+    async close() {
+      client.destroy();
+      await server.stop();
+    },
+  };
+}
+
+async function runTrial<Result>(
+  url: string,
+  client: NodeRedisClient,
+  play: (trial: Trial) => Promise<Result>,
+  signal: AbortSignal,
+): Promise<Result> {
+  signal.throwIfAborted();
+  await client.flushAll();
+  const fleet = localFleet();
+  const start = async <Api extends WorkerApi>(role: 'sender' | 'receiver'): Promise<TypedWorker<Api>> =>
+    typedWorker<Api>(await fleet.start({ module: moduleOf(role), role, index: 0 }));
+  const ended = new AbortController();
+  const either = AbortSignal.any([signal, ended.signal]);
+  try {
+    const playing = play({
+      async startSender(settings) {
+        const sender = await start<SenderApi>('sender');
+        await sender.call('prepare', { ...settings, url });
+        return sender;
+      },
+      async startReceiver(settings) {
+        const receiver = await start<ReceiverApi>('receiver');
+        await receiver.call('prepare', { ...settings, url });
+        return receiver;
+      },
+    });
+    const late = delay(TRIAL_DEADLINE_MS, undefined, { signal: either }).then(() => {
+      throw new Error(`a trial did not end within ${TRIAL_DEADLINE_MS / 1000} s`);
+    });
+    return await Promise.race([playing, late]);
+  } catch (error) {
+    throw signal.aborted ? signal.reason : error;
+  } finally {
+    ended.abort();
+    await fleet.close();
+  }
+}
+
+/** The fleet names modules relative to the lab's own folder of workers; ours lie here. */
+function moduleOf(role: 'sender' | 'receiver'): string {
+  const workers = fileURLToPath(new URL('../../packages/lab/dist/workers/', import.meta.url));
+  return relative(workers, fileURLToPath(new URL(`./processes/${role}`, import.meta.url)));
+}
