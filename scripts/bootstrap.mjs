@@ -37,6 +37,9 @@ const EXIT = { usage: 64, unavailable: 69, software: 70 };
 /** Servers a command may need: any one of `programs`, and the packages that bring one. */
 const NEEDS = {
   redis: { programs: ['redis-server', 'valkey-server'], apt: ['redis-server'], brew: ['redis'] },
+  // The tests start databases of their own from these; Debian hides `mariadbd` and `postgres` from the PATH.
+  mariadb: { programs: ['mariadb-install-db'], apt: ['mariadb-server'], brew: ['mariadb'] },
+  postgres: { programs: ['postgres', 'pg_ctlcluster'], apt: ['postgresql'], brew: ['postgresql@17'] },
 };
 
 /** What `npm start` runs; arguments after `--` are added and win. The folder is removed at the end. */
@@ -55,7 +58,11 @@ const COMMANDS = {
     needs: ['redis'],
     script: (folder) => ['packages/lab/bin/weir.js', ...startArguments(folder)],
   },
-  test: { build: 'packages/lab', needs: ['redis'], script: () => ['node_modules/vitest/vitest.mjs', 'run'] },
+  test: {
+    build: 'packages/lab',
+    needs: ['redis', 'mariadb', 'postgres'],
+    script: () => ['node_modules/vitest/vitest.mjs', 'run'],
+  },
   bench: { build: 'bench', needs: ['redis'], script: () => ['bench/dist/main.js'] },
 };
 
