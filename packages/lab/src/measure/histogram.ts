@@ -60,6 +60,7 @@ export interface DecodedHistogram {
   readonly negative: number;
   /** Largest sample, to three digits; null without samples. */
   readonly maximum: Nanoseconds | null;
+  readonly mean: Nanoseconds | null;
   /**
    * Nearest-rank percentile to three digits.
    * @param fraction 0.99 for p99, above 0 and below 1
@@ -76,6 +77,7 @@ export function decodeHistogram(histogram: Histogram): DecodedHistogram {
     count,
     negative: histogram.negative,
     maximum: count === 0 ? null : decoded.maxValue,
+    mean: count === 0 ? null : decoded.mean,
     percentile: (fraction) =>
       hasPercentile(count, fraction) ? decoded.getValueAtPercentile(fraction * 100) : null,
   };

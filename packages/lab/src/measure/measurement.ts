@@ -7,6 +7,11 @@ export interface MetricDefinition {
   /** Compared between variants, with a verdict. */
   readonly compared: boolean;
   readonly description: string;
+  /**
+   * How a ratio of it is said between candidate and baseline: `handles {ratio} times as many messages per second as`.
+   * Default: `has {ratio} times the <name> of`.
+   */
+  readonly comparison?: string;
 }
 
 /** What a trial found out, before any judgement. */
@@ -55,7 +60,15 @@ export interface Observations {
     /** `exact`, or `at-least` when retries may add. */
     readonly relation: 'exact' | 'at-least';
   }[];
+  /** Closed loop: messages held in flight, what was handled per second, and the mean time a message took. */
+  readonly closedLoop?: {
+    readonly inFlight: number;
+    readonly perSecond: number;
+    readonly meanLatencyNs: number;
+  };
   readonly measuredSeconds?: number;
+  /** Seconds the mechanism under test needs to show itself: several fsyncs, a snapshot. */
+  readonly secondsNeeded?: number;
   readonly latencySamples?: number;
   /** Percentile the report prints that needs the most samples: 0.99. */
   readonly reportedPercentile?: number;

@@ -7,8 +7,10 @@ import { monotonicNs } from './clock.js';
 const CATCH_UP = 2;
 /** A tick sends at most what catching up may send in this time: an event loop that turns every 20 ms keeps pace. */
 const SLICE_NS = 10 * NANOSECONDS_PER_MILLISECOND;
-/** Timers fire up to a millisecond late; anything nearer is waited for by turning the event loop. */
+/** Timers fire up to a millisecond late; anything nearer is waited for in naps. */
 const TIMER_SLACK_MS = 2;
+/** A nap blocks the process, so that it leaves its core to the system under test; replies wait no longer than this. */
+const NAP_MS = 0.25;
 /** At low rates an abort is noticed within this time. */
 const LONGEST_PAUSE_MS = 50;
 /** Late enough to count (METHOD, `missed-schedule`). */
@@ -22,7 +24,7 @@ export interface PacerOptions {
   readonly count: number;
   /** The clock, for tests. */
   readonly now?: () => Nanoseconds;
-  /** How the loop waits, for tests: resolves after about `milliseconds`, or as soon as it can when that is 0. */
+  /** How the loop waits, for tests: turns the event loop at least once and comes back within `milliseconds`. */
   readonly wait?: (milliseconds: number) => Promise<void>;
 }
 
@@ -43,8 +45,9 @@ export interface ScheduleReport {
  * in one only ("coordinated omission": Gil Tene, *How NOT to Measure Latency*; wrk2).
  *
  * The generator can stall too. Then the intended times stay as they were, the missed sends are made up at twice the
- * rate, and the report tells how many were late. Intervals below a few milliseconds are kept by turning the event
- * loop without pause: a paced producer is busy by design, and its CPU figure says nothing about a limit.
+ * rate, and the report tells how many were late. Waits too short for a timer are napped through, which keeps the
+ * schedule to a fraction of a millisecond at a sixth of a core. The event loop counts naps as busy: of a paced producer
+ * its utilisation says nothing, the lateness does.
  */
 export class Pacer {
   readonly #intervalNs: Nanoseconds;
@@ -129,8 +132,8 @@ export class Pacer {
   }
 
   #pauseMs(): number {
-    const left = Math.floor((this.#intendedNs(this.#next) - this.#now()) / NANOSECONDS_PER_MILLISECOND);
-    return Math.max(0, Math.min(LONGEST_PAUSE_MS, left - TIMER_SLACK_MS));
+    const left = (this.#intendedNs(this.#next) - this.#now()) / NANOSECONDS_PER_MILLISECOND;
+    return Math.max(0, Math.min(LONGEST_PAUSE_MS, left));
   }
 
   #book(lateness: Nanoseconds): void {
@@ -139,8 +142,11 @@ export class Pacer {
   }
 }
 
-/** A turn of the event loop lets replies in, also when there is nothing to wait for. */
+const pillow = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+
+/** The event loop is turned in any case, so that what was written leaves and replies come in. */
 async function waitOnEventLoop(milliseconds: number): Promise<void> {
-  if (milliseconds > 0) await after(milliseconds);
-  else await immediately();
+  if (milliseconds >= TIMER_SLACK_MS + 1) return after(Math.floor(milliseconds) - TIMER_SLACK_MS);
+  await immediately();
+  if (milliseconds > 0) Atomics.wait(pillow, 0, 0, Math.min(milliseconds, NAP_MS));
 }

@@ -1,5 +1,3 @@
-import { medianSorted } from 'simple-statistics';
-
 /**
  * The Wilcoxon signed-rank procedures for paired differences: estimate, interval and p-value that belong together.
  * Source: Hollander, Wolfe & Chicken, *Nonparametric Statistical Methods*, 3rd ed., 2014, sections 3.1 to 3.3. Assumed is
@@ -25,15 +23,65 @@ export function walshAverages(values: readonly number[]): Float64Array {
   return averages.sort();
 }
 
-/**
- * The Hodges-Lehmann estimate of the centre: the median of the Walsh averages. One value in four may be arbitrarily
- * wrong (29 %) before it follows; for normal data it is 95 % as efficient as the mean.
- * Source: Hodges & Lehmann, *Estimates of location based on rank tests*, Ann. Math. Statist. 34, 1963.
- *
- * @returns NaN without values
- */
-export function hodgesLehmann(values: readonly number[]): number {
-  return values.length === 0 ? Number.NaN : medianSorted([...walshAverages(values)]);
+/** The procedures for one sample of differences, which share its Walsh averages. */
+export class SignedRank {
+  readonly #n: number;
+  readonly #averages: Float64Array;
+  readonly #cumulative: Float64Array;
+
+  constructor(differences: readonly number[]) {
+    this.#n = differences.length;
+    this.#averages = walshAverages(differences);
+    this.#cumulative = signedRankCumulative(differences.length);
+  }
+
+  /** Number of differences. */
+  get n(): number {
+    return this.#n;
+  }
+
+  /**
+   * The Hodges-Lehmann estimate of the centre: the median of the Walsh averages. 29 % of the values may be arbitrarily
+   * wrong before it follows them; for normal data it is 95 % as efficient as the mean. NaN without values.
+   * Source: Hodges & Lehmann, *Estimates of location based on rank tests*, Ann. Math. Statist. 34, 1963.
+   */
+  get estimate(): number {
+    const middle = (this.#averages.length - 1) / 2;
+    const below = this.#averages[Math.floor(middle)] ?? Number.NaN;
+    const above = this.#averages[Math.ceil(middle)] ?? Number.NaN;
+    return (below + above) / 2;
+  }
+
+  /**
+   * Confidence interval of the centre, by inverting the exact test: the k-th smallest and k-th largest Walsh average,
+   * with the largest k for which P(T <= k - 1) <= alpha / 2. Its level is 1 - alpha or a little more, never less.
+   *
+   * @param alpha 0.05 for a 95 % interval
+   * @returns null when there are too few values for any interval: below 6 at 95 %, see {@link fewestPairs}
+   */
+  interval(alpha: number): [number, number] | null {
+    const k = this.#cumulative.findIndex((probability) => probability > alpha / 2);
+    const low = this.#averages[k - 1];
+    const high = this.#averages[this.#averages.length - k];
+    return low === undefined || high === undefined ? null : [low, high];
+  }
+
+  /**
+   * Two-sided p-value that belongs to {@link interval}: at most `alpha` exactly when that interval lies outside
+   * [-margin, margin]. With margin 0 it is the exact Wilcoxon signed-rank test of "the centre is 0".
+   *
+   * @param margin half-width of the region that does not count as a difference, 0 or more
+   * @returns 1 without values
+   */
+  pValue(margin = 0): number {
+    let notAbove = 0;
+    let notBelow = 0;
+    for (const average of this.#averages) {
+      if (average <= margin) notAbove++;
+      if (average >= -margin) notBelow++;
+    }
+    return Math.min(1, 2 * (this.#cumulative[Math.min(notAbove, notBelow)] ?? 1));
+  }
 }
 
 const cumulatives = new Map<number, Float64Array>();
@@ -62,41 +110,6 @@ export function signedRankCumulative(n: number): Float64Array {
   });
   cumulatives.set(n, cumulative);
   return cumulative;
-}
-
-/**
- * Two-sided p-value that belongs to {@link signedRankInterval}: at most `alpha` exactly when that interval lies
- * outside [-margin, margin]. With margin 0 it is the exact Wilcoxon signed-rank test of "the centre is 0".
- *
- * @param margin half-width of the region that does not count as a difference, 0 or more
- * @returns 1 without values
- */
-export function signedRankPValue(values: readonly number[], margin = 0): number {
-  if (values.length === 0) return 1;
-  let notAbove = 0;
-  let notBelow = 0;
-  for (const average of walshAverages(values)) {
-    if (average <= margin) notAbove++;
-    if (average >= -margin) notBelow++;
-  }
-  const tail = signedRankCumulative(values.length)[Math.min(notAbove, notBelow)] ?? 1;
-  return Math.min(1, 2 * tail);
-}
-
-/**
- * Confidence interval of the centre, by inverting the exact test: the k-th smallest and k-th largest Walsh average,
- * with the largest k for which P(T <= k - 1) <= alpha / 2. Its level is 1 - alpha or a little more, never less.
- *
- * @param alpha 0.05 for a 95 % interval
- * @returns null when there are too few values for any interval: below 6 at 95 %, see {@link fewestPairs}
- */
-export function signedRankInterval(values: readonly number[], alpha: number): [number, number] | null {
-  const k = signedRankCumulative(values.length).findIndex((probability) => probability > alpha / 2);
-  if (k === 0) return null;
-  const averages = walshAverages(values);
-  const low = averages[k - 1];
-  const high = averages[averages.length - k];
-  return low === undefined || high === undefined ? null : [low, high];
 }
 
 /** The fewest pairs for which an interval at this level exists: the smallest n with 2 / 2^n <= alpha; 6 at 0.05. */

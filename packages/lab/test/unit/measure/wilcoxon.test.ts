@@ -2,10 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { seededRandom } from '../../../src/core/random.js';
 import {
   fewestPairs,
-  hodgesLehmann,
+  SignedRank,
   signedRankCumulative,
-  signedRankInterval,
-  signedRankPValue,
   walshAverages,
 } from '../../../src/measure/wilcoxon.js';
 
@@ -67,31 +65,31 @@ describe('the null distribution', () => {
 
 describe('Hodges-Lehmann', () => {
   it('is the published estimate', () => {
-    expect(hodgesLehmann(DEPRESSION)).toBeCloseTo(-0.46, 10);
+    expect(new SignedRank(DEPRESSION).estimate).toBeCloseTo(-0.46, 10);
   });
 
   it('is the median of the Walsh averages', () => {
     expect([...walshAverages([1, 2, 4])]).toEqual([1, 1.5, 2, 2.5, 3, 4]);
-    expect(hodgesLehmann([1, 2, 4])).toBe(2.25);
-    expect(hodgesLehmann([])).toBeNaN();
+    expect(new SignedRank([1, 2, 4]).estimate).toBe(2.25);
+    expect(new SignedRank([]).estimate).toBeNaN();
   });
 
   it('hardly follows one wild value', () => {
-    expect(hodgesLehmann([1, 1.1, 0.9, 1.05, 0.95, 1, 1.02, 0.98, 1e6])).toBeLessThan(1.1);
+    expect(new SignedRank([1, 1.1, 0.9, 1.05, 0.95, 1, 1.02, 0.98, 1e6]).estimate).toBeLessThan(1.1);
   });
 });
 
 describe('the interval', () => {
   it('is the published one', () => {
-    const [low, high] = signedRankInterval(DEPRESSION, 0.05) ?? [];
+    const [low, high] = new SignedRank(DEPRESSION).interval(0.05) ?? [];
     expect(low).toBeCloseTo(-0.786, 10);
     expect(high).toBeCloseTo(-0.01, 10);
   });
 
   it('does not exist below 6 pairs and is the full range at 6', () => {
-    expect(signedRankInterval([], 0.05)).toBeNull();
-    expect(signedRankInterval([1, 2, 3, 4, 5], 0.05)).toBeNull();
-    expect(signedRankInterval([3, 1, 2, 6, 5, 4], 0.05)).toEqual([1, 6]);
+    expect(new SignedRank([]).interval(0.05)).toBeNull();
+    expect(new SignedRank([1, 2, 3, 4, 5]).interval(0.05)).toBeNull();
+    expect(new SignedRank([3, 1, 2, 6, 5, 4]).interval(0.05)).toEqual([1, 6]);
     expect([0.1, 0.05, 0.05 / 3, 0.01].map(fewestPairs)).toEqual([5, 6, 7, 8]);
   });
 
@@ -102,7 +100,7 @@ describe('the interval', () => {
     for (const n of [8, 12, 20] as const) {
       for (let run = 0; run < runs; run++) {
         const cauchy = Array.from({ length: n }, () => Math.tan(Math.PI * (random() - 0.5)));
-        const [low, high] = signedRankInterval(cauchy, 0.05) ?? [0, 0];
+        const [low, high] = new SignedRank(cauchy).interval(0.05) ?? [0, 0];
         if (low > 0 || high < 0) misses[n]++;
       }
       // exact level is below 5 %; three standard errors of 4000 runs are 1 %
@@ -114,20 +112,20 @@ describe('the interval', () => {
 
 describe('the p-value', () => {
   it('is the published one', () => {
-    expect(signedRankPValue(DEPRESSION)).toBe(0.0390625);
+    expect(new SignedRank(DEPRESSION).pValue()).toBe(0.0390625);
   });
 
   it('is the smallest there is when all differences have one sign', () => {
-    expect(signedRankPValue([1, 2, 3, 4, 5, 6, 7, 8])).toBe(2 / 256);
-    expect(signedRankPValue([])).toBe(1);
+    expect(new SignedRank([1, 2, 3, 4, 5, 6, 7, 8]).pValue()).toBe(2 / 256);
+    expect(new SignedRank([]).pValue()).toBe(1);
   });
 
   it('counts zeros and ties against a difference', () => {
-    expect(signedRankPValue([0, 0, 0, 0, 0, 0, 0])).toBe(1);
+    expect(new SignedRank([0, 0, 0, 0, 0, 0, 0]).pValue()).toBe(1);
     // five of seven positive, two zero: the Walsh averages at zero (3 of 28) count for both sides
-    expect(signedRankPValue([0, 0, 1, 2, 3, 4, 5])).toBe(2 * (signedRankCumulative(7)[3] ?? 0));
+    expect(new SignedRank([0, 0, 1, 2, 3, 4, 5]).pValue()).toBe(2 * (signedRankCumulative(7)[3] ?? 0));
     // ties in |d| that lie on one side change nothing
-    expect(signedRankPValue([1, 1, 1, 1, 1, 1, 1, 1])).toBe(2 / 256);
+    expect(new SignedRank([1, 1, 1, 1, 1, 1, 1, 1]).pValue()).toBe(2 / 256);
   });
 
   it('agrees with the interval, at any level, with and without ties and margin', () => {
@@ -139,9 +137,9 @@ describe('the p-value', () => {
       });
       const margin = run % 3 === 0 ? 0 : 0.1;
       const alpha = [0.1, 0.05, 0.02][run % 3] ?? 0.05;
-      const interval = signedRankInterval(values, alpha);
+      const interval = new SignedRank(values).interval(alpha);
       const outside = interval !== null && (interval[0] > margin || interval[1] < -margin);
-      expect(signedRankPValue(values, margin) <= alpha).toBe(outside);
+      expect(new SignedRank(values).pValue(margin) <= alpha).toBe(outside);
     }
   });
 });
