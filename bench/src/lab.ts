@@ -12,7 +12,7 @@ export { localFleet } from '../../packages/lab/dist/fleet/local-fleet.js';
 export { type TypedWorker, typedWorker } from '../../packages/lab/dist/fleet/typed-worker.js';
 export { monotonicNs } from '../../packages/lab/dist/measure/clock.js';
 export { medianInterval } from '../../packages/lab/dist/measure/statistics.js';
-export { hodgesLehmann, signedRankInterval } from '../../packages/lab/dist/measure/wilcoxon.js';
+export { SignedRank } from '../../packages/lab/dist/measure/wilcoxon.js';
 export { startRedisServer } from '../../packages/lab/dist/redis/redis-server.js';
 export { renderTable } from '../../packages/lab/dist/reporters/text/table.js';
 export { serveWorker, type WorkerApi } from '../../packages/lab/dist/workers/worker-channel.js';

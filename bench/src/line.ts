@@ -1,4 +1,4 @@
-import { hodgesLehmann, medianInterval, signedRankInterval, significant } from './lab.js';
+import { medianInterval, SignedRank, significant } from './lab.js';
 import { type LineDefinition, type Measurement, UNITS } from './measurements/measurement.js';
 import { median } from './median.js';
 import type { TrialRecord } from './rounds.js';
@@ -56,9 +56,10 @@ function estimate(
   }
   const others = valuesOf(baseline, definition, measurement, records);
   const logs = own.map((value, round) => Math.log(value / (others[round] ?? Number.NaN)));
-  const interval = signedRankInterval(logs, ALPHA);
+  const centre = new SignedRank(logs);
+  const interval = centre.interval(ALPHA);
   return {
-    ratio: Math.exp(hodgesLehmann(logs)),
+    ratio: Math.exp(centre.estimate),
     interval: interval && [Math.exp(interval[0]), Math.exp(interval[1])],
     rounds: logs.map(Math.exp),
   };

@@ -49,7 +49,11 @@ export async function playRounds(stage: Stage, options: RoundsOptions): Promise<
     for (const { measurement, sides } of shuffle(plans, random)) {
       for (const [name, side] of shuffle(sides, random)) {
         const messages = Math.round(side.messages * options.scale);
-        const figures = await stage.trial((trial) => side.play(trial, messages), options.signal);
+        const figures = await stage.trial(
+          `${measurement.name}, ${side.label}`,
+          (trial) => side.play(trial, messages),
+          options.signal,
+        );
         const record = { measurement: measurement.name, side: name, round, messages, figures };
         records.push(record);
         options.onTrial({ record, label: side.label, played: records.length, trials });

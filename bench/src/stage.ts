@@ -18,10 +18,11 @@ const TRIAL_DEADLINE_MS = 120_000;
 export interface Stage {
   /**
    * Plays one trial and ends its processes, whatever happens.
-   * @throws {WeirError} WORKER_FAILED when a process failed; Error when the trial took too long; the reason of
-   *   `signal` when that was aborted
+   * @param name for the message of an error
+   * @throws {WeirError} INTERRUPTED when `signal` was aborted; Error naming the trial when a process of it failed, when it
+   *   is void or took too long
    */
-  trial<Result>(play: (trial: Trial) => Promise<Result>, signal: AbortSignal): Promise<Result>;
+  trial<Result>(name: string, play: (trial: Trial) => Promise<Result>, signal: AbortSignal): Promise<Result>;
   close(): Promise<void>;
 }
 
@@ -32,7 +33,14 @@ export async function openStage(): Promise<Stage> {
   const server = await startRedisServer({ config });
   const client = await connectNodeRedis(server.url);
   return {
-    trial: (play, signal) => runTrial(server.url, client, play, signal),
+    async trial(name, play, signal) {
+      try {
+        return await runTrial(server.url, client, play, signal);
+      } catch (cause) {
+        if (signal.aborted) throw signal.reason;
+        throw new Error(`${name}: ${cause instanceof Error ? cause.message : cause}`, { cause });
+      }
+    },
     async close() {
       client.destroy();
       await server.stop();
@@ -67,11 +75,9 @@ async function runTrial<Result>(
       },
     });
     const late = delay(TRIAL_DEADLINE_MS, undefined, { signal: either }).then(() => {
-      throw new Error(`a trial did not end within ${TRIAL_DEADLINE_MS / 1000} s`);
+      throw new Error(`it did not end within ${TRIAL_DEADLINE_MS / 1000} s`);
     });
     return await Promise.race([playing, late]);
-  } catch (error) {
-    throw signal.aborted ? signal.reason : error;
   } finally {
     ended.abort();
     await fleet.close();

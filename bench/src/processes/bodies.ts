@@ -12,11 +12,15 @@ export function bodies(from: number, count: number): string[] {
   return Array.from({ length: count }, (_, index) => String(from + index).padStart(DIGITS, '0') + FILLER);
 }
 
-/** @returns -1 for bytes that no sender of this trial made */
+/**
+ * Reads the last {@link BODY_BYTES}: a bare subscriber to a weir producer's channel sees the envelope in front.
+ * @returns -1 for bytes that no sender of this trial made
+ */
 export function sequenceOf(body: string | Uint8Array): number {
-  if (body.length !== BODY_BYTES) return -1;
+  const start = body.length - BODY_BYTES;
+  if (start < 0) return -1;
   let sequence = 0;
-  for (let index = 0; index < DIGITS; index++) {
+  for (let index = start; index < start + DIGITS; index++) {
     const digit = (typeof body === 'string' ? body.charCodeAt(index) : (body[index] ?? 0)) - ZERO;
     if (digit < 0 || digit > 9) return -1;
     sequence = sequence * 10 + digit;
