@@ -4,12 +4,11 @@ import { usageError } from '../core/errors.js';
 import { parseInteger } from '../core/parse-option.js';
 import type { Experiment, RawOptions } from '../experiments/experiment.js';
 import type { Reporter } from '../reporters/reporter.js';
-import { DEFAULT_RESULTS } from '../results/results-store.js';
+import { DEFAULT_RESULTS, RESULTS_ADDRESSES } from '../results/results-store.js';
 import { type PlanSettings, ROUNDS } from '../runner/plan.js';
+import type { OptionTexts } from './list-format.js';
 
 /** The options that commands share: how they are written in help, and how their texts become settings. */
-
-export type OptionTexts = Readonly<Record<string, string | boolean | undefined>>;
 
 const LARGEST_SEED = 2 ** 32 - 1;
 const DEFAULT_MARGIN = '3%';
@@ -56,17 +55,12 @@ export function addReportOptions(command: Command, reporters: ReadonlyMap<string
 
 /** @param none whether results may be kept nowhere */
 export function addResultsOption(command: Command, none: 'none-allowed' | 'needed'): void {
-  const choices = none === 'none-allowed' ? 'sqlite:FILE or none' : 'sqlite:FILE';
+  const choices = [...RESULTS_ADDRESSES, ...(none === 'none-allowed' ? ['none'] : [])].join(', ');
   command.addOption(
     new Option('--results <address>', `where results are kept: ${choices}`)
       .default(DEFAULT_RESULTS)
       .helpGroup('Results:'),
   );
-}
-
-/** Text or JSON, for commands whose output is no report. */
-export function addListFormat(command: Command): void {
-  command.addOption(new Option('--format <name>', 'format').choices(['text', 'json']).default('text'));
 }
 
 /** The options of the experiment alone, as it declared them. */

@@ -1,3 +1,4 @@
+import { shownStore } from '../stores/load-stores.js';
 import type { Experiment } from './experiment.js';
 import { messagingMetrics } from './messaging/measurement.js';
 import { type MessagingOptions, OPTIONS, parseOptions } from './messaging/options.js';
@@ -35,7 +36,7 @@ export const messaging = {
     consumers: options.consumers,
     bulk: options.bulk,
     inFlight: options.mode === 'capacity' ? options.inFlight : null,
-    store: options.storeIsOurs ? 'sqlite' : options.store,
+    store: options.storeIsOurs ? 'sqlite' : shownStore(options.store),
     keyPrefix: options.keyPrefix,
   }),
   metrics: ({ mode }) => messagingMetrics(mode),

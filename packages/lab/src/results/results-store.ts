@@ -1,9 +1,17 @@
-import type { Database } from 'better-sqlite3';
-import { type Compilable, Kysely, SqliteDialect } from 'kysely';
-import { WeirError } from '../core/errors.js';
+import type { Compilable } from 'kysely';
+import { unknownName, usageError, WeirError } from '../core/errors.js';
+import { redact } from '../core/redact.js';
 import { Environment, Plan, RESULT_SCHEMA_ID, Result, type Summary, Trial } from '../measure/result.js';
-import { openSqliteFile, sqliteFailure, sqliteFileOf } from '../stores/sql/sqlite-file.js';
-import { type ResultTables, type RunRow, resultMigrations } from './migrations/results.js';
+import { mysql } from './databases/mysql.js';
+import { postgres } from './databases/postgres.js';
+import type { ResultsDatabase, ResultsDriver } from './databases/results-database.js';
+import { sqlite } from './databases/sqlite.js';
+import type { RunRow } from './migrations/results.js';
+
+const DRIVERS = [sqlite, mysql, postgres] as const satisfies readonly ResultsDriver[];
+
+/** How the addresses that results can be kept at are written. */
+export const RESULTS_ADDRESSES: readonly string[] = DRIVERS.map(({ address }) => address);
 
 /** Where results go when nobody says otherwise, relative to the working directory. */
 export const DEFAULT_RESULTS = 'sqlite:.weir/results.db';
@@ -26,7 +34,7 @@ export interface StoredRun {
  * and not finished, and reads as `interrupted` with the trials that were made.
  */
 export interface ResultsStore {
-  /** @throws {WeirError} CANNOT_WRITE, as `addTrial` and `finish` */
+  /** @throws {WeirError} CANNOT_WRITE or STORE_UNREACHABLE, as everything here */
   begin(run: BegunRun): Promise<void>;
   addTrial(runId: string, trial: Trial): Promise<void>;
   /** Writes the whole result in one transaction, over what was written while it ran; begun or not. */
@@ -45,52 +53,36 @@ export interface ResultsStore {
 
 /**
  * Opens the results, making file, folder and tables when they are not there.
- * @throws {WeirError} USAGE for an address that is none, CANNOT_WRITE
+ * @throws {WeirError} USAGE or UNKNOWN_NAME for an address that is none, CANNOT_WRITE, STORE_UNREACHABLE
  */
 export async function openResultsStore(address: string = DEFAULT_RESULTS): Promise<ResultsStore> {
-  const file = sqliteFileOf('--results', address);
-  return resultsStore(await openSqliteFile(file, resultMigrations), file);
+  const scheme = /^([a-z]+):/.exec(address)?.[1];
+  const driver = DRIVERS.find((each) => each.scheme === scheme);
+  if (driver !== undefined) return resultsStore(await driver.open(address));
+  if (scheme === undefined) throw usageError('--results', redact(address), RESULTS_ADDRESSES.join(' or '));
+  throw unknownName('results store', scheme, RESULTS_ADDRESSES);
 }
 
-function resultsStore(sqlite: Database, file: string): ResultsStore {
-  const database = new Kysely<ResultTables>({ dialect: new SqliteDialect({ database: sqlite }) });
-
-  /**
-   * Runs statements that Kysely built, all or none. Not by Kysely's own transactions: those span awaits, and the
-   * lock would be held while another connection of this process waits for it without letting us go on.
-   */
-  const runAll = sqlite.transaction((statements: readonly Compilable[]) => {
-    for (const statement of statements) {
-      const { sql, parameters } = statement.compile();
-      sqlite.prepare(sql).run(...parameters);
-    }
-  }).immediate;
-
-  async function write(...statements: Compilable[]): Promise<void> {
-    try {
-      runAll(statements);
-    } catch (cause) {
-      throw sqliteFailure(file, cause);
-    }
-  }
-
+function resultsStore({ kysely: database, where, runAll, close }: ResultsDatabase): ResultsStore {
   const insertRun = (run: BegunRun & Partial<Result>): Compilable =>
     database.insertInto('runs').values(rowOf(run));
   const deleteRun = (id: string): Compilable => database.deleteFrom('runs').where('id', '=', id);
-  const putTrial = (runId: string, trial: Trial): Compilable =>
-    database.replaceInto('trials').values({ run_id: runId, trial_id: trial.id, json: JSON.stringify(trial) });
+  const insertTrial = (runId: string, trial: Trial): Compilable =>
+    database.insertInto('trials').values({ run_id: runId, trial_id: trial.id, json: JSON.stringify(trial) });
+  const deleteTrial = (runId: string, { id }: Trial): Compilable =>
+    database.deleteFrom('trials').where('run_id', '=', runId).where('trial_id', '=', id);
 
   async function list(): Promise<StoredRun[]> {
     const rows = await database
       .selectFrom('runs')
       .leftJoin('trials', 'trials.run_id', 'runs.id')
       .select(['runs.id', 'experiment', 'started_at as startedAt', 'status'])
-      .select(({ fn }) => fn.count<number>('trials.trial_id').as('trials'))
-      .groupBy('runs.id')
+      .select(({ fn }) => fn.count<number | string>('trials.trial_id').as('trials'))
+      .groupBy(['runs.id', 'experiment', 'started_at', 'status'])
       .orderBy('started_at', 'desc')
       .orderBy('runs.id', 'desc')
       .execute();
-    return rows.map((row) => ({ ...row, status: statusOf(row.status) }));
+    return rows.map((row) => ({ ...row, status: statusOf(row.status), trials: Number(row.trials) }));
   }
 
   async function find(wanted: string): Promise<StoredRun> {
@@ -99,19 +91,19 @@ function resultsStore(sqlite: Database, file: string): ResultsStore {
     const matching = wanted === 'latest' ? runs.slice(0, 1) : runs.filter(({ id }) => id.startsWith(wanted));
     const [first, ...others] = exact === undefined ? matching : [exact];
     if (first !== undefined && others.length === 0) return first;
-    throw noSuchRun(wanted, file, runs, first === undefined ? [] : [first, ...others]);
+    throw noSuchRun(wanted, where, runs, first === undefined ? [] : [first, ...others]);
   }
 
   return {
     begin: ({ id, experiment, startedAt, plan, environment }) =>
-      write(insertRun({ id, experiment, startedAt, plan, environment })),
-    addTrial: (runId, trial) => write(putTrial(runId, trial)),
+      runAll([insertRun({ id, experiment, startedAt, plan, environment })]),
+    addTrial: (runId, trial) => runAll([deleteTrial(runId, trial), insertTrial(runId, trial)]),
     finish: (result) =>
-      write(
+      runAll([
         deleteRun(result.id),
         insertRun(result),
-        ...result.trials.map((trial) => putTrial(result.id, trial)),
-      ),
+        ...result.trials.map((trial) => insertTrial(result.id, trial)),
+      ]),
     get: async (wanted) => {
       const { id } = await find(wanted);
       const run = await database
@@ -123,15 +115,15 @@ function resultsStore(sqlite: Database, file: string): ResultsStore {
       return read(
         run,
         trials.map(({ json }) => json),
-        file,
+        where,
       );
     },
     list,
     delete: async (wanted) => {
       const { id } = await find(wanted);
-      await write(deleteRun(id));
+      await runAll([deleteRun(id)]);
     },
-    close: () => database.destroy(),
+    close,
   };
 }
 
@@ -153,7 +145,7 @@ function rowOf(run: BegunRun & Partial<Result>): RunRow {
 }
 
 /** Whatever another version or another program wrote is checked before anything believes it. */
-function read(row: RunRow, trialTexts: readonly string[], file: string): Result {
+function read(row: RunRow, trialTexts: readonly string[], where: string): Result {
   try {
     const trials = trialTexts
       .map((text) => Trial.parse(JSON.parse(text)))
@@ -175,7 +167,7 @@ function read(row: RunRow, trialTexts: readonly string[], file: string): Result 
   } catch (cause) {
     throw new WeirError(
       'NO_SUCH_RUN',
-      `run ${row.id} in ${file} is not in a form this weir reads: ${cause}`,
+      `run ${row.id} in ${where} is not in a form this weir reads: ${cause}`,
       {
         cause,
         remedy: 'read it with the version of weir that wrote it',
@@ -205,11 +197,16 @@ function unfinished(trials: number): Summary {
 
 const LISTED = 10;
 
-function noSuchRun(wanted: string, file: string, runs: readonly StoredRun[], matching: readonly StoredRun[]) {
+function noSuchRun(
+  wanted: string,
+  where: string,
+  runs: readonly StoredRun[],
+  matching: readonly StoredRun[],
+) {
   const message =
     matching.length === 0
-      ? `there is no run ${JSON.stringify(wanted)} in ${file}`
-      : `${JSON.stringify(wanted)} is the beginning of ${matching.length} runs in ${file}`;
+      ? `there is no run ${JSON.stringify(wanted)} in ${where}`
+      : `${JSON.stringify(wanted)} is the beginning of ${matching.length} runs in ${where}`;
   const choice = matching.length === 0 ? runs : matching;
   const ids = choice.slice(0, LISTED).map(({ id }) => id);
   const more = choice.length > LISTED ? ` and ${choice.length - LISTED} older ones` : '';

@@ -1,5 +1,6 @@
 import { unknownName } from '../core/errors.js';
 import { loadVariants } from '../core/load-variants.js';
+import { redact } from '../core/redact.js';
 import type { MessageStoreDriver } from './message-store.js';
 
 let loaded: Promise<ReadonlyMap<string, MessageStoreDriver>> | undefined;
@@ -24,6 +25,11 @@ export async function resolveStore(address: string): Promise<MessageStoreDriver>
     throw unknownName('store', scheme, known);
   }
   return driver;
+}
+
+/** The address of a store as it may be shown and stored: without a password. */
+export function shownStore(address: string): string {
+  return address.includes('://') ? redact(address) : address;
 }
 
 function isDriver(value: unknown): value is MessageStoreDriver {

@@ -16,6 +16,7 @@ import {
   TIMELINE_STEP_NS,
 } from './messaging-api.js';
 import { intendedTime } from './payload.js';
+import { saveMessages } from './save-messages.js';
 import { serveWorker } from './worker-channel.js';
 
 /** The runner hears of progress this often; the closed loop's window is many times what is handled meanwhile. */
@@ -81,7 +82,7 @@ serveWorker((emit): MessagingConsumerApi => {
           ? record
           : async (messages) => {
               const began = monotonicNs();
-              await openStore.save(patternName, messages);
+              await saveMessages(openStore, patternName, messages);
               storeNs += monotonicNs() - began;
               record(messages);
             };

@@ -87,7 +87,7 @@ export const OPTIONS = [
   {
     flags: '--store <address>',
     description:
-      'where the handler writes messages, one transaction per batch: none, sqlite (a temporary file), sqlite:FILE',
+      'where the handler writes messages, one transaction per batch: none, sqlite (a temporary file), sqlite:FILE, mysql://…, postgres://…',
     defaultText: 'none',
   },
   {

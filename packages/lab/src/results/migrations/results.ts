@@ -1,4 +1,5 @@
 import type { Kysely } from 'kysely';
+import type { ColumnTypes } from '../../stores/sql/column-types.js';
 import type { Migrations } from '../../stores/sql/migrate-sqlite.js';
 
 /** The tables as the newest migration leaves them. JSON columns hold the parts of `weir.result/1` of that name. */
@@ -29,32 +30,39 @@ export interface TrialRow {
   readonly json: string;
 }
 
-export const resultMigrations = {
-  name: 'weir_results',
-  steps: {
-    '0001-runs-and-trials': {
-      up: async (database: Kysely<unknown>) => {
-        await database.schema
-          .createTable('runs')
-          .addColumn('id', 'text', (column) => column.primaryKey().notNull())
-          .addColumn('experiment', 'text', (column) => column.notNull())
-          .addColumn('started_at', 'text', (column) => column.notNull())
-          .addColumn('finished_at', 'text')
-          .addColumn('status', 'text')
-          .addColumn('summary', 'text')
-          .addColumn('validity', 'text')
-          .addColumn('error', 'text')
-          .addColumn('plan', 'text', (column) => column.notNull())
-          .addColumn('environment', 'text', (column) => column.notNull())
-          .execute();
-        await database.schema
-          .createTable('trials')
-          .addColumn('run_id', 'text', (column) => column.notNull().references('runs.id').onDelete('cascade'))
-          .addColumn('trial_id', 'text', (column) => column.notNull())
-          .addColumn('json', 'text', (column) => column.notNull())
-          .addPrimaryKeyConstraint('trials_primary_key', ['run_id', 'trial_id'])
-          .execute();
+/** Tables of a results store. */
+export function resultMigrations({ id, text }: ColumnTypes) {
+  return {
+    name: 'weir_results',
+    steps: {
+      '0001-runs-and-trials': {
+        up: async (database: Kysely<unknown>) => {
+          await database.schema
+            .createTable('runs')
+            .addColumn('id', id, (column) => column.primaryKey().notNull())
+            .addColumn('experiment', id, (column) => column.notNull())
+            .addColumn('started_at', id, (column) => column.notNull())
+            .addColumn('finished_at', id)
+            .addColumn('status', id)
+            .addColumn('summary', text)
+            .addColumn('validity', text)
+            .addColumn('error', text)
+            .addColumn('plan', text, (column) => column.notNull())
+            .addColumn('environment', text, (column) => column.notNull())
+            .execute();
+          await database.schema
+            .createTable('trials')
+            .addColumn('run_id', id, (column) => column.notNull())
+            .addColumn('trial_id', id, (column) => column.notNull())
+            .addColumn('json', text, (column) => column.notNull())
+            .addPrimaryKeyConstraint('trials_primary_key', ['run_id', 'trial_id'])
+            // Of the table, not of the column: MySQL reads a column's REFERENCES and ignores it.
+            .addForeignKeyConstraint('trials_of_run', ['run_id'], 'runs', ['id'], (key) =>
+              key.onDelete('cascade'),
+            )
+            .execute();
+        },
       },
     },
-  },
-} as const satisfies Migrations;
+  } as const satisfies Migrations;
+}
