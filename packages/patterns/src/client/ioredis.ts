@@ -1,8 +1,8 @@
 import { InvalidOptionError } from '../errors.js';
 import { Adapter } from './internal/adapter.js';
-import { argumentsOf, type RawReply, replyFrom } from './internal/replies.js';
-import { connectOrDestroy, failureOf, type OpenWire, type Settle, type Wire } from './internal/wire.js';
-import type { AdapterOptions, CommandOutcome, RedisClient, RedisCommand } from './redis-client.js';
+import { argumentsOf, type RawReply } from './internal/replies.js';
+import { connectOrDestroy, type OpenWire, type Wire } from './internal/wire.js';
+import type { AdapterOptions, RedisClient, RedisCommand } from './redis-client.js';
 
 /**
  * Adapter for ioredis 5.4 to 6, RESP2 and RESP3.
@@ -66,17 +66,14 @@ function wireOn(client: IoredisClient): Wire {
     get isReady() {
       return client.status === 'ready';
     },
-    write(commands, settle) {
-      if (commands.length === 1) {
-        call(client, commands[0] ?? [], 0, settle);
-        return;
-      }
+    write(commands) {
+      const [first] = commands;
+      if (first !== undefined && commands.length === 1) return [call(client, first)];
       const pipeline = client.pipeline();
-      commands.forEach((command, index) => {
-        call(pipeline, command, index, settle);
-      });
+      const replies = commands.map((command) => call(pipeline, command));
       // Each command has its own callback; what exec resolves with is the same once more.
       pipeline.exec().catch(() => undefined);
+      return replies;
     },
     async subscribe(channel, onMessage) {
       client.on('messageBuffer', (_channel, body) => onMessage(body));
@@ -89,19 +86,21 @@ function wireOn(client: IoredisClient): Wire {
   };
 }
 
-function call(
-  target: Pick<IoredisPipeline, 'callBuffer'>,
-  command: RedisCommand,
-  index: number,
-  settle: Settle,
-): void {
+function call(target: Pick<IoredisPipeline, 'callBuffer'>, command: RedisCommand): Promise<RawReply> {
   const [name, ...args] = argumentsOf(command);
-  const done: Callback = (error, reply) => {
-    settle(index, error ? failureOf(command, error) : accepted(command, reply));
-  };
-  const returned = target.callBuffer(String(name), args, done);
-  // Outside a pipeline this is a promise as well; the callback has already said all it could say.
-  if (returned instanceof Promise) returned.catch(() => undefined);
+  return new Promise((resolve, reject) => {
+    const done: Callback = (error, reply) => {
+      if (error) return reject(error);
+      try {
+        resolve(rawFrom(command, reply));
+      } catch (unusable) {
+        reject(unusable);
+      }
+    };
+    const returned = target.callBuffer(String(name), args, done);
+    // Outside a pipeline this is a promise as well; the callback has already said all it could say.
+    if (returned instanceof Promise) returned.catch(() => undefined);
+  });
 }
 
 function openerFrom(client: IoredisClient): OpenWire {
@@ -171,26 +170,20 @@ const STATUS_REPLIES = new Set([
 ]);
 const STATUS_SUBCOMMANDS = new Set(['CLIENT SETNAME', 'CONFIG SET', 'CONFIG RESETSTAT', 'SCRIPT FLUSH']);
 
-function accepted(command: RedisCommand, reply: unknown): CommandOutcome {
-  try {
-    const raw = rawFrom(reply);
-    const isStatus =
-      STATUS_REPLIES.has(String(command[0])) || STATUS_SUBCOMMANDS.has(`${command[0]} ${command[1]}`);
-    const text = isStatus && Buffer.isBuffer(raw) ? raw.toString('latin1') : raw;
-    return { state: 'ok', reply: replyFrom(command, text) };
-  } catch (error) {
-    return failureOf(command, error);
-  }
+function rawFrom(command: RedisCommand, reply: unknown): RawReply {
+  const isStatus =
+    STATUS_REPLIES.has(String(command[0])) || STATUS_SUBCOMMANDS.has(`${command[0]} ${command[1]}`);
+  return isStatus && Buffer.isBuffer(reply) ? reply.toString('latin1') : checked(reply);
 }
 
 /**
  * Checks what ioredis hands over. A number means that `stringNumbers` is off (it is on for connections of ours):
  * fine while the number is exact.
  */
-function rawFrom(reply: unknown): RawReply {
+function checked(reply: unknown): RawReply {
   if (reply === null || reply === undefined || Buffer.isBuffer(reply) || typeof reply === 'string')
     return reply;
-  if (Array.isArray(reply)) return reply.map(rawFrom);
+  if (Array.isArray(reply)) return reply.map(checked);
   if (typeof reply === 'number' && Number.isSafeInteger(reply)) return String(reply);
   if (typeof reply === 'number') {
     throw new InvalidOptionError(

@@ -1,6 +1,6 @@
 import { Adapter } from './internal/adapter.js';
-import { argumentsOf, type RawReply, replyFrom } from './internal/replies.js';
-import { connectOrDestroy, failureOf, type OpenWire, type Wire } from './internal/wire.js';
+import { argumentsOf, type RawReply } from './internal/replies.js';
+import { connectOrDestroy, type OpenWire, type Wire } from './internal/wire.js';
 import type { AdapterOptions, RedisClient } from './redis-client.js';
 
 /**
@@ -62,14 +62,7 @@ function wireOn(client: NodeRedisClient): Wire {
     get isReady() {
       return client.isReady;
     },
-    write(commands, settle) {
-      commands.forEach((command, index) => {
-        sender.sendCommand<RawReply>(argumentsOf(command)).then(
-          (raw) => settle(index, { state: 'ok', reply: replyFrom(command, raw) }),
-          (error) => settle(index, failureOf(command, error)),
-        );
-      });
-    },
+    write: (commands) => commands.map((command) => sender.sendCommand<RawReply>(argumentsOf(command))),
     subscribe: (channel, onMessage) => client.subscribe(channel, onMessage, true),
     unsubscribe: (channel) => client.unsubscribe(channel),
     destroy: () => client.destroy(),

@@ -21,7 +21,7 @@ const medium = {
   type: 'channel',
   defaultKey: 'redis:pubsub',
   bodiesPerCommand: 1,
-  command: (channel, [body = '']) => ['PUBLISH', channel, body],
+  commands: (channel, bodies) => bodies.map((body) => ['PUBLISH', channel, body]),
   length: async () => 0,
   receivers: integerOf,
 } satisfies Medium;

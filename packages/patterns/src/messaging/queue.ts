@@ -1,4 +1,4 @@
-import type { RedisClient, RedisReply } from '../client/redis-client.js';
+import type { RedisClient, RedisCommand, RedisReply } from '../client/redis-client.js';
 import type { BlockingReader } from './internal/blocking-reader.js';
 import { assertOwnKeys, namingForeignKey, removeOwnKeys } from './internal/foreign-key.js';
 import { ReceivedMessage } from './internal/message.js';
@@ -32,7 +32,13 @@ const medium = {
   type: 'list',
   defaultKey: 'redis:queue',
   bodiesPerCommand: BODIES_PER_PUSH,
-  command: (key, bodies) => ['LPUSH', key, ...bodies],
+  commands(key, bodies) {
+    const commands: RedisCommand[] = [];
+    for (let start = 0; start < bodies.length; start += BODIES_PER_PUSH) {
+      commands.push(['LPUSH', key, ...bodies.slice(start, start + BODIES_PER_PUSH)]);
+    }
+    return commands;
+  },
   length: async (client, key) =>
     namingForeignKey(client, key, 'list', async () => integerOf(await client.send(['LLEN', key]))),
 } satisfies Medium;

@@ -32,7 +32,7 @@ const medium = {
   type: 'stream',
   defaultKey: 'redis:stream:group',
   bodiesPerCommand: 1,
-  command: (key, [body = '']) => ['XADD', key, '*', FIELD, body],
+  commands: (key, bodies) => bodies.map((body) => ['XADD', key, '*', FIELD, body]),
   // Handled entries stay in the stream, so its length says little: the slowest group counts.
   length: (client, key) => namingForeignKey(client, key, 'stream', () => groupBacklog(client, key)),
 } satisfies Medium;

@@ -27,7 +27,7 @@ const medium = {
   type: 'stream',
   defaultKey: 'redis:stream:xread',
   bodiesPerCommand: 1,
-  command: (key, [body = '']) => ['XADD', key, '*', FIELD, body],
+  commands: (key, bodies) => bodies.map((body) => ['XADD', key, '*', FIELD, body]),
   length: (client, key) =>
     namingForeignKey(client, key, 'stream', async () => integerOf(await client.send(['XLEN', key]))),
 } satisfies Medium;

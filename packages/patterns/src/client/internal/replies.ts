@@ -13,8 +13,8 @@ const BULK_ONLY = new Set(['XREAD', 'XREADGROUP', 'XRANGE', 'XREVRANGE', 'BRPOP'
 const STREAM_READS = new Set(['XREAD', 'XREADGROUP']);
 
 /** Brings a raw reply into the shape of the contract, whatever the library and the protocol version. */
-export function replyFrom(command: RedisCommand, raw: RawReply): RedisReply {
-  const name = String(command[0]);
+export function replyFrom(command: RedisCommand | undefined, raw: RawReply): RedisReply {
+  const name = String(command?.[0]);
   if (STREAM_READS.has(name) && Array.isArray(raw) && !Array.isArray(raw[0])) return pairs(raw);
   return BULK_ONLY.has(name) && isPlain(raw) ? raw : normalise(raw);
 }

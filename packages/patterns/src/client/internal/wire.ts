@@ -1,5 +1,6 @@
 import { NotConnectedError, RedisReplyError, UnknownOutcomeError } from '../../errors.js';
 import type { CommandOutcome, RedisCommand, RedisReply } from '../redis-client.js';
+import { type RawReply, replyFrom } from './replies.js';
 
 /**
  * One socket as a client library sees it, from the moment it is usable until it is lost. A wire never reconnects
@@ -7,11 +8,8 @@ import type { CommandOutcome, RedisCommand, RedisReply } from '../redis-client.j
  */
 export interface Wire {
   readonly isReady: boolean;
-  /**
-   * Writes the commands at once, in order, and calls `settle` exactly once for each, whenever its fate is known.
-   * Never throws.
-   */
-  write(commands: readonly RedisCommand[], settle: Settle): void;
+  /** Writes the commands at once, in order; one promise each, which rejects with what the library rejects with. */
+  write(commands: readonly RedisCommand[]): Promise<RawReply>[];
   /** Subscribes this wire; resolves when Redis has confirmed. */
   subscribe(channel: string, onMessage: (body: Buffer) => void): Promise<void>;
   /** Resolves when Redis has confirmed; all that was published before has been delivered by then. */
@@ -20,14 +18,15 @@ export interface Wire {
   destroy(): void;
 }
 
-export type Settle = (index: number, outcome: CommandOutcome) => void;
-
 /** Opens a wire of its own; `onLost` is called at most once, when the socket is gone and was not destroyed by us. */
 export type OpenWire = (name: string, onLost: (error: Error | undefined) => void) => Promise<Wire>;
 
 /**
- * Writes commands and waits for all their fates, at most `deadlineMs`. One timer per call, however many
- * commands: a timer per command would cost more than the command.
+ * Writes commands and waits for all their fates, at most `deadlineMs`.
+ *
+ * Made for the usual case, that all succeed: one timer per call and one `Promise.all`; a timer, a handler or a
+ * closure per command would cost more than the command. Only when one fails or the time is up are they looked at
+ * one by one.
  *
  * @param breakers while the call waits it has an entry here; calling it turns what is still due into `unknown`.
  *   For libraries that keep unanswered commands for a silent retry on the next connection.
@@ -40,32 +39,65 @@ export function exchange(
 ): Promise<CommandOutcome[]> {
   if (commands.length === 0) return Promise.resolve([]);
   if (!wire.isReady) return Promise.resolve(notSent(commands));
+  const replies = wire.write(commands);
   return new Promise((resolve) => {
-    const outcomes = new Array<CommandOutcome | undefined>(commands.length);
-    let due = commands.length;
-    let open = true;
-
-    const finish = (): void => {
-      open = false;
+    const finish = (outcomes: CommandOutcome[]): void => {
       clearTimeout(timer);
       breakers?.delete(giveUp);
-      resolve(outcomes.map((outcome, index) => outcome ?? unknown(commands[index], undefined)));
+      resolve(outcomes);
     };
     const giveUp = (cause: Error): void => {
-      for (let index = 0; index < outcomes.length; index++) {
-        outcomes[index] ??= unknown(commands[index], cause);
-      }
-      finish();
+      settledSoFar(commands, replies, cause).then(finish);
     };
     const timer = setTimeout(() => giveUp(new Error(`no answer within ${deadlineMs} ms`)), deadlineMs);
     breakers?.add(giveUp);
-
-    wire.write(commands, (index, outcome) => {
-      if (!open || outcomes[index] !== undefined) return;
-      outcomes[index] = outcome;
-      if (--due === 0) finish();
-    });
+    Promise.all(replies).then(
+      (raws) => finish(raws.map((raw, index) => outcomeOf(commands[index], raw))),
+      () => allSettled(commands, replies).then(finish),
+    );
   });
+}
+
+/** An error of one does not hide the others. */
+function allSettled(
+  commands: readonly RedisCommand[],
+  replies: readonly Promise<RawReply>[],
+): Promise<CommandOutcome[]> {
+  return Promise.all(
+    replies.map((reply, index) =>
+      reply.then(
+        (raw) => outcomeOf(commands[index], raw),
+        (reason) => failureOf(commands[index], reason),
+      ),
+    ),
+  );
+}
+
+const PENDING: unique symbol = Symbol('pending');
+
+/** The fates that are known now; the others are unknown. */
+async function settledSoFar(
+  commands: readonly RedisCommand[],
+  replies: readonly Promise<RawReply>[],
+  cause: Error,
+): Promise<CommandOutcome[]> {
+  // Queued behind what has already settled, so it wins only against what has not.
+  const pending = new Promise<typeof PENDING>((resolve) => setImmediate(resolve, PENDING));
+  return Promise.all(
+    replies.map(async (reply, index) => {
+      const command = commands[index];
+      try {
+        const raw = await Promise.race([reply, pending]);
+        return raw === PENDING ? unknown(command, cause) : outcomeOf(command, raw);
+      } catch (reason) {
+        return failureOf(command, reason);
+      }
+    }),
+  );
+}
+
+function outcomeOf(command: RedisCommand | undefined, raw: RawReply): CommandOutcome {
+  return { state: 'ok', reply: replyFrom(command, raw) };
 }
 
 /** How long connecting may take, greeting included, in milliseconds. */

@@ -39,10 +39,11 @@ export function headerPrefix(producerId: string): string {
 
 /** @returns header and body in one piece: a string where the bytes of the body allow it, a Buffer otherwise. */
 export function encodeEnvelope(prefix: string, sequence: number, body: MessageBody): RedisArgument {
-  const header = `${prefix}${sequence}\n`;
-  if (typeof body === 'string') return header + body;
-  if (body.length <= LONGEST_AS_STRING && isAscii(body)) return header + asBuffer(body).toString('latin1');
-  return Buffer.concat([Buffer.from(header), body]);
+  if (typeof body === 'string') return `${prefix}${sequence}\n${body}`;
+  if (body.length <= LONGEST_AS_STRING && isAscii(body)) {
+    return `${prefix}${sequence}\n${asBuffer(body).toString('latin1')}`;
+  }
+  return Buffer.concat([Buffer.from(`${prefix}${sequence}\n`), body]);
 }
 
 /** @returns undefined for a message that was not written by a weir producer. */

@@ -19,7 +19,8 @@ export interface Medium {
   readonly defaultKey: string;
   /** How many bodies one command carries at most: 1 for XADD, many for LPUSH. */
   readonly bodiesPerCommand: number;
-  command(key: string, bodies: readonly RedisArgument[]): RedisCommand;
+  /** The commands for these bodies, in order, each but the last with `bodiesPerCommand` of them. */
+  commands(key: string, bodies: readonly RedisArgument[]): RedisCommand[];
   /** How many messages wait, for `maxLength`. */
   length(client: RedisClient, key: string): Promise<number>;
   /** How many got the message, from the reply; where the medium knows. */
@@ -137,10 +138,7 @@ class PipeliningProducer implements Producer {
 
   async #write(chunk: readonly RedisArgument[], start: number): Promise<Written> {
     const { bodiesPerCommand, receivers } = this.#medium;
-    const commands: RedisCommand[] = [];
-    for (let index = 0; index < chunk.length; index += bodiesPerCommand) {
-      commands.push(this.#medium.command(this.#settings.key, chunk.slice(index, index + bodiesPerCommand)));
-    }
+    const commands = this.#medium.commands(this.#settings.key, chunk);
     const outcomes = await this.#client.sendMany(commands, { deadlineMs: this.#settings.deadlineMs });
     this.#window.leave(chunk.length);
 
