@@ -4,8 +4,9 @@ import { usageError } from '../core/errors.js';
 import { parseInteger } from '../core/parse-option.js';
 import type { Experiment, RawOptions } from '../experiments/experiment.js';
 import type { Reporter } from '../reporters/reporter.js';
-import { DEFAULT_RESULTS, RESULTS_ADDRESSES } from '../results/results-store.js';
+import { DEFAULT_RESULTS } from '../results/results-store.js';
 import { type PlanSettings, ROUNDS } from '../runner/plan.js';
+import { DATABASE_ADDRESSES } from '../stores/sql/databases/open-database.js';
 import type { OptionTexts } from './list-format.js';
 
 /** The options that commands share: how they are written in help, and how their texts become settings. */
@@ -55,7 +56,7 @@ export function addReportOptions(command: Command, reporters: ReadonlyMap<string
 
 /** @param none whether results may be kept nowhere */
 export function addResultsOption(command: Command, none: 'none-allowed' | 'needed'): void {
-  const choices = [...RESULTS_ADDRESSES, ...(none === 'none-allowed' ? ['none'] : [])].join(', ');
+  const choices = [...DATABASE_ADDRESSES, ...(none === 'none-allowed' ? ['none'] : [])].join(', ');
   command.addOption(
     new Option('--results <address>', `where results are kept: ${choices}`)
       .default(DEFAULT_RESULTS)

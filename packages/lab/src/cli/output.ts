@@ -1,4 +1,4 @@
-import { constants, writeSync } from 'node:fs';
+import { constants, rmSync, writeSync } from 'node:fs';
 import { type FileHandle, open, realpath, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { usageError, WeirError } from '../core/errors.js';
@@ -36,11 +36,18 @@ async function replaceFile(target: string, isDirectory: boolean): Promise<Output
   if (isDirectory) throw new Error('it is a folder');
   const temporary = join(dirname(target), `.${basename(target)}.${process.pid}.tmp`);
   const handle = await open(temporary, 'wx');
+  // A process that is ended in the middle gets to its exit event and no further.
+  const onExit = () => rmSync(temporary, { force: true });
+  process.once('exit', onExit);
   let isOpen = true;
+  const close = async () => {
+    isOpen = false;
+    process.off('exit', onExit);
+    await handle.close();
+  };
   const discard = async () => {
     if (!isOpen) return;
-    isOpen = false;
-    await handle.close();
+    await close();
     await rm(temporary, { force: true });
   };
   try {
@@ -55,8 +62,7 @@ async function replaceFile(target: string, isDirectory: boolean): Promise<Output
       try {
         await replaceContent(handle, document);
         await rename(temporary, target);
-        isOpen = false;
-        await handle.close();
+        await close();
       } catch (cause) {
         throw cannotWrite(target, cause);
       }
@@ -108,7 +114,8 @@ async function writeToDevice(target: string): Promise<Output> {
 }
 
 function cannotWrite(file: string, cause: unknown): WeirError {
-  const reason = cause instanceof Error ? cause.message : String(cause);
+  // `ENOENT: no such file or directory, open '...'`: what follows the comma names a file the user never chose.
+  const reason = cause instanceof Error ? cause.message.split(', ', 1)[0] : String(cause);
   return new WeirError('CANNOT_WRITE', `cannot write ${file}: ${reason}`, {
     cause,
     remedy: 'name a file in a folder you may write to, on a disk that is not full',

@@ -23,25 +23,24 @@ export function recordRun(
   onFailure: (error: unknown) => void,
 ): Recording {
   let writes = Promise.resolve();
+  let hasFailed = false;
   let runId = '';
   const enqueue = (write: () => Promise<void>) => {
+    // A failure stays in the chain, for `done`: what comes after it is not written.
     writes = writes.then(write);
-    // The failure is kept in `writes` for `done`; here it is only told, once.
-    return writes;
+    writes.catch((error: unknown) => {
+      if (!hasFailed) onFailure(error);
+      hasFailed = true;
+    });
   };
-  const first = (error: unknown) => {
-    if (!hasFailed) onFailure(error);
-    hasFailed = true;
-  };
-  let hasFailed = false;
 
   runner.once('planned', ({ plan }) => {
     runner.once('started', ({ runId: id, environment, startedAt }) => {
       runId = id;
-      enqueue(() => store.begin({ id, experiment, startedAt, plan, environment })).catch(first);
+      enqueue(() => store.begin({ id, experiment, startedAt, plan, environment }));
     });
   });
-  runner.on('trial-finished', ({ trial }) => void enqueue(() => store.addTrial(runId, trial)).catch(first));
-  runner.once('finished', ({ result }) => void enqueue(() => store.finish(result)).catch(first));
+  runner.on('trial-finished', ({ trial }) => enqueue(() => store.addTrial(runId, trial)));
+  runner.once('finished', ({ result }) => enqueue(() => store.finish(result)));
   return { done: () => writes };
 }

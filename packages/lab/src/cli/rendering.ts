@@ -1,7 +1,7 @@
 import { unknownName } from '../core/errors.js';
 import type { Result } from '../measure/result.js';
 import type { Reporter } from '../reporters/reporter.js';
-import type { OptionTexts } from './options.js';
+import type { OptionTexts } from './list-format.js';
 import { wantsColor } from './output.js';
 
 const WIDTH_WITHOUT_TERMINAL = 100;

@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,9 +10,13 @@ import { WeirError } from './errors.js';
  */
 export async function withTemporaryFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
   const folder = await makeFolder();
+  // A process that is ended in the middle (second Ctrl-C, a crash) gets to its exit event and no further.
+  const onExit = () => rmSync(folder, { recursive: true, force: true });
+  process.once('exit', onExit);
   try {
     return await work(folder);
   } finally {
+    process.off('exit', onExit);
     await rm(folder, { recursive: true, force: true });
   }
 }

@@ -2,14 +2,11 @@ import { styleText } from 'node:util';
 import type { Command } from 'commander';
 import { ExitCode } from '../../core/errors.js';
 import { DOCTOR_PROBES, type ProbeReport } from '../doctor-probes.js';
-import { addListFormat, type OptionTexts } from '../options.js';
+import { addListFormat, type OptionTexts } from '../list-format.js';
 import { wantsColor, writeToStdout } from '../output.js';
 
 /** `weir doctor`: what this machine lacks, and the command that mends it. Ends with 69 when something is missing. */
-export function addDoctorCommand(program: Command): void {
-  const doctor = program
-    .command('doctor')
-    .description('show what is missing on this machine, and the command that mends it');
+export function configure(doctor: Command): void {
   addListFormat(doctor);
   doctor.action(async () => {
     const texts: OptionTexts = doctor.opts();

@@ -6,15 +6,14 @@ import { renderTable } from '../../reporters/text/table.js';
 import { loadStores } from '../../stores/load-stores.js';
 import { loadChecks } from '../../validity/load-checks.js';
 import { loadPatterns } from '../../workers/load-patterns.js';
-import { addListFormat, type OptionTexts } from '../options.js';
+import { addListFormat, type OptionTexts } from '../list-format.js';
 import { writeToStdout } from '../output.js';
 
 /** `weir list [topic]`: every variant there is, read from the folders they lie in. */
-export function addListCommand(program: Command): void {
-  const list = program
-    .command('list')
-    .description('list what can be chosen: experiments, patterns, clients, stores, checks, reporters')
-    .addArgument(new Argument('[topic]', 'one of them').choices(Object.keys(TOPICS)));
+export function configure(list: Command): void {
+  list.addArgument(
+    new Argument('[topic]', 'what to list; everything when left out').choices(Object.keys(TOPICS)),
+  );
   addListFormat(list);
   list.action(async (chosen: string | undefined) => {
     const texts: OptionTexts = list.opts();
@@ -34,11 +33,7 @@ interface Listed {
 
 const TOPICS: Readonly<Record<string, () => Promise<readonly Row[]>>> = {
   experiments: async () =>
-    [...(await loadExperiments()).values()].map(({ name, summary, question }) => ({
-      name,
-      summary,
-      question,
-    })),
+    [...(await loadExperiments()).values()].map(({ name, summary }) => ({ name, summary })),
   patterns: async () =>
     [...(await loadPatterns()).values()].map(({ name, capabilities, commands }) => ({
       name,
@@ -78,6 +73,7 @@ function listText(listed: readonly Listed[]): string {
 }
 
 function rowsText(rows: readonly Row[]): string[] {
+  if (rows.length === 0) return ['  none'];
   const heads = Object.keys(rows[0] ?? {});
   return renderTable(
     heads.map((head) => ({ head: head.replace(/([A-Z])/g, ' $1').toLowerCase() })),

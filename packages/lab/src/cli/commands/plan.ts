@@ -1,26 +1,20 @@
 import type { Command } from 'commander';
 import { withTemporaryFolder } from '../../core/temporary-folder.js';
 import type { Experiment } from '../../experiments/experiment.js';
+import { loadExperiments } from '../../experiments/load-experiments.js';
 import type { Plan } from '../../measure/result.js';
 import { renderTable } from '../../reporters/text/table.js';
 import { estimateMs, makePlan } from '../../runner/plan.js';
 import { repeatingCommandLine } from '../command-line.js';
 import { addExperimentCommands } from '../experiment-commands.js';
 import { formatDuration } from '../format-duration.js';
-import {
-  addExperimentOptions,
-  addListFormat,
-  addPlanOptions,
-  experimentTexts,
-  type OptionTexts,
-  parsePlanSettings,
-} from '../options.js';
+import { addListFormat, type OptionTexts } from '../list-format.js';
+import { addExperimentOptions, addPlanOptions, experimentTexts, parsePlanSettings } from '../options.js';
 import { writeToStdout } from '../output.js';
 
 /** `weir plan <experiment>`: what would run, in which order, and how long it takes. Nothing is started. */
-export function addPlanCommand(program: Command, experiments: ReadonlyMap<string, Experiment>): void {
-  const plan = program.command('plan').description('show what would run, in which order and for how long');
-  addExperimentCommands(plan, experiments, (command, experiment) => {
+export async function configure(plan: Command): Promise<void> {
+  addExperimentCommands(plan, await loadExperiments(), (command, experiment) => {
     addPlanOptions(command);
     addExperimentOptions(command, experiment);
     addListFormat(command);
@@ -52,7 +46,7 @@ const ROUNDS_SHOWN = 3;
 
 function planText(plan: Plan, totalMs: number): string[] {
   const trials = plan.order.reduce((sum, round) => sum + round.length, 0);
-  const workload = Object.entries(plan.workload).filter(([, value]) => value !== null);
+  const workload = Object.entries(plan.workload).filter(([, value]) => value !== null && value !== '');
   const rest = plan.order.length - ROUNDS_SHOWN;
   return [
     plan.question,

@@ -3,17 +3,17 @@ import { WeirError } from '../../core/errors.js';
 import { parseInteger } from '../../core/parse-option.js';
 import { renderTable } from '../../reporters/text/table.js';
 import { openResultsStore, type ResultsStore, type StoredRun } from '../../results/results-store.js';
-import { addListFormat, addResultsOption, type OptionTexts } from '../options.js';
+import { addListFormat, type OptionTexts } from '../list-format.js';
+import { addResultsOption } from '../options.js';
 import { writeToStdout } from '../output.js';
 
 const DEFAULT_LIMIT = 20;
 
 /** `weir results`: the runs that are stored, newest first, each with what it found in one line. */
-export function addResultsCommand(program: Command): void {
-  const results = program
-    .command('results')
-    .description('list stored runs')
-    .addOption(new Option('--limit <count>', 'most runs to list, the newest').default(String(DEFAULT_LIMIT)));
+export function configure(results: Command): void {
+  results.addOption(
+    new Option('--limit <count>', 'most runs to list, the newest').default(String(DEFAULT_LIMIT)),
+  );
   addListFormat(results);
   addResultsOption(results, 'needed');
   results.action(async () => {

@@ -1,19 +1,22 @@
 import type { Command } from 'commander';
 import { withTemporaryFolder } from '../../core/temporary-folder.js';
 import type { Experiment } from '../../experiments/experiment.js';
+import { loadExperiments } from '../../experiments/load-experiments.js';
 import { localFleet } from '../../fleet/local-fleet.js';
 import type { Result } from '../../measure/result.js';
 import type { RedisTargetOptions } from '../../redis/connect.js';
+import { loadReporters } from '../../reporters/load-reporters.js';
 import type { Reporter } from '../../reporters/reporter.js';
 import { openResultsStore, type ResultsStore } from '../../results/results-store.js';
 import { FEWEST_ROUNDS_WITH_INTERVAL, makePlan, type PlanSettings } from '../../runner/plan.js';
 import { Runner } from '../../runner/runner.js';
 import { loadChecks } from '../../validity/load-checks.js';
 import { repeatingCommandLine } from '../command-line.js';
-import { printError, printWarning } from '../errors.js';
+import { printNote, printWarning } from '../errors.js';
 import { exitCodeOf } from '../exit-code.js';
 import { addExperimentCommands } from '../experiment-commands.js';
 import { listenForInterruption } from '../interruption.js';
+import type { OptionTexts } from '../list-format.js';
 import {
   addExperimentOptions,
   addPlanOptions,
@@ -21,7 +24,6 @@ import {
   addReportOptions,
   addResultsOption,
   experimentTexts,
-  type OptionTexts,
   parsePlanSettings,
 } from '../options.js';
 import { openOutput } from '../output.js';
@@ -30,13 +32,9 @@ import { recordRun } from '../record-run.js';
 import { chosenReporter, renderFor } from '../rendering.js';
 
 /** `weir run <experiment>`: plan, trials, checks, verdict, stored result, report. */
-export function addRunCommand(
-  program: Command,
-  experiments: ReadonlyMap<string, Experiment>,
-  reporters: ReadonlyMap<string, Reporter>,
-): void {
-  const run = program.command('run').description('run an experiment and report what it found');
-  addExperimentCommands(run, experiments, (command, experiment) => {
+export async function configure(run: Command): Promise<void> {
+  const reporters = await loadReporters();
+  addExperimentCommands(run, await loadExperiments(), (command, experiment) => {
     addExperimentOptions(command, experiment);
     addPlanOptions(command);
     addRedisOptions(command);
@@ -72,10 +70,17 @@ async function runExperiment(
     const output = await openOutput(textOf(texts.out));
     try {
       await withResultsStore(textOf(texts.results), async (store) => {
-        warnOfFewRounds(settings);
-        const result = await runAndRecord(runner, experiment.name, store);
-        await output.write(renderFor(reporter, result, texts));
-        process.exitCode = exitCodeOf(result, await loadChecks());
+        const recording = store && recordRun(runner, experiment.name, store, warnOfStore);
+        try {
+          warnOfFewRounds(settings);
+          const result = await runWithProgress(runner);
+          await output.write(renderFor(reporter, result, texts));
+          if (texts.out !== undefined) printNote(`report written to ${texts.out}`);
+          process.exitCode = exitCodeOf(result, await loadChecks());
+        } finally {
+          // A result that could not be stored was reported at least; now it is an error.
+          await recording?.done();
+        }
       });
     } finally {
       await output.discard();
@@ -83,22 +88,15 @@ async function runExperiment(
   });
 }
 
-/** Everything that listens to the run lives as long as it, and what was recorded is on disk when it ends. */
-async function runAndRecord(
-  runner: Runner<unknown>,
-  experiment: string,
-  store: ResultsStore | undefined,
-): Promise<Result> {
+/** The display and the signals are taken for the time of the run and given back, however it ends. */
+async function runWithProgress(runner: Runner<unknown>): Promise<Result> {
   const progress = showProgress(runner);
-  const recording =
-    store === undefined ? undefined : recordRun(runner, experiment, store, (error) => printError(error));
   const interruption = listenForInterruption((message) => progress.say(message));
   try {
     return await runner.run(interruption.signal);
   } finally {
     interruption.stop();
     progress.stop();
-    await recording?.done();
   }
 }
 
@@ -119,6 +117,12 @@ function redisOptions(texts: OptionTexts): RedisTargetOptions {
   const url = textOf(texts.redis);
   const serverPath = textOf(texts.redisServer);
   return { ...(url === undefined ? {} : { url }), ...(serverPath === undefined ? {} : { serverPath }) };
+}
+
+function warnOfStore(error: unknown): void {
+  printWarning(
+    `the run goes on and is not stored: ${error instanceof Error ? error.message : String(error)}`,
+  );
 }
 
 function warnOfFewRounds({ rounds }: Pick<PlanSettings, 'rounds'>): void {

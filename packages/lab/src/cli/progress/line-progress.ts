@@ -1,6 +1,6 @@
 import type { EventEmitter } from 'node:events';
 import type { Trial } from '../../measure/result.js';
-import { formatQuantity } from '../../reporters/text/figures.js';
+import { formatQuantity, plural } from '../../reporters/text/figures.js';
 import type { RunnerEvents } from '../../runner/events.js';
 import { redactUrls } from '../errors.js';
 import { formatDuration } from '../format-duration.js';
@@ -17,7 +17,9 @@ export function showLines(
   const onPlanned = ({ plan, estimateMs }: RunnerEvents['planned'][0]) => {
     timeLeft = new TimeLeft(estimateMs);
     const trials = plan.order.reduce((sum, round) => sum + round.length, 0);
-    say(`${trials} trials in ${plan.rounds} rounds, about ${formatDuration(estimateMs)}; seed ${plan.seed}`);
+    say(
+      `${plural(trials, 'trial')} in ${plural(plan.rounds, 'round')}, about ${formatDuration(estimateMs)}; seed ${plan.seed}`,
+    );
   };
   const onFinished = ({ trial, index, of }: RunnerEvents['trial-finished'][0]) => {
     const finished = index + 1;

@@ -2,6 +2,7 @@ import type { EventEmitter } from 'node:events';
 import { styleText } from 'node:util';
 import { createLogUpdate } from 'log-update';
 import { significant } from '../../core/units.js';
+import { plural } from '../../reporters/text/figures.js';
 import type { RunnerEvents } from '../../runner/events.js';
 import { redactUrls } from '../errors.js';
 import { formatDuration } from '../format-duration.js';
@@ -42,7 +43,12 @@ export function showTerminal(
     planned: ({ plan, estimateMs }: RunnerEvents['planned'][0]) => {
       timeLeft = new TimeLeft(estimateMs);
       rounds = plan.rounds;
-      say(paint('dim', `${plan.rounds} rounds, about ${formatDuration(estimateMs)}; seed ${plan.seed}`));
+      say(
+        paint(
+          'dim',
+          `${plural(plan.rounds, 'round')}, about ${formatDuration(estimateMs)}; seed ${plan.seed}`,
+        ),
+      );
     },
     started: (event: RunnerEvents['trial-started'][0]) => {
       current = event;

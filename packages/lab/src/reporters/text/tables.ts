@@ -40,7 +40,7 @@ interface Row {
 
 function workloadLines(result: Result, style: Style): string[] {
   const held = Object.entries(result.plan.workload)
-    .filter(([, value]) => value !== null)
+    .filter(([, value]) => value !== null && value !== '')
     .map(
       ([name, value]) =>
         `${words(name)} ${typeof value === 'number' ? value.toLocaleString('en-US') : value}`,
