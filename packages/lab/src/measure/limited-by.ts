@@ -10,7 +10,7 @@ export interface LimitEvidence {
   readonly resources: Readonly<Record<string, Resources>>;
   readonly redis: Pick<RedisFigures, 'cpu' | 'mainThreadCpu'>;
   readonly cpuCount: number;
-  /** Open load: the pacer set the pace unless something was saturated. */
+  /** Open load: the pacer set the pace unless something behind it was saturated. */
   readonly paced: boolean;
   /** Processes by role, for roles that are sums over several. */
   readonly processes: Readonly<Record<string, number>>;
@@ -33,8 +33,9 @@ export function limitedBy(evidence: LimitEvidence): LimitedBy {
   if (consumer !== undefined && (consumer.storeShare ?? 0) >= STORE_SHARE) return 'store';
   if (busy('consumer')) return 'consumer';
   if ((redis.mainThreadCpu ?? redis.cpu) >= BUSY_CORE) return 'redis';
-  if (busy('producer')) return 'producer';
+  // A pacer keeps its event loop busy by design; whether it kept up is for the check of its schedule.
   if (evidence.paced) return 'none';
+  if (busy('producer')) return 'producer';
   const used = Object.values(resources).reduce((sum, { cpu }) => sum + cpu, redis.cpu);
   if (used >= BUSY_CORE * cpuCount) return 'machine';
   return busiest(evidence);

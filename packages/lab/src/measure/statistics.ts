@@ -71,6 +71,13 @@ export function permutationPValue(observed: number, draw: () => number, permutat
   return asLarge / (permutations + 1);
 }
 
+/**
+ * No smaller ratio is called a difference, whatever the user asks for: 0.03 is 3 %. Code layout and memory placement
+ * alone move a program by as much (Mytkowicz et al., *Producing wrong data without doing anything obviously wrong!*,
+ * ASPLOS 2009).
+ */
+export const SMALLEST_MARGIN = 0.03;
+
 /** Beyond this modified z-score a value is flagged (Iglewicz & Hoaglin). */
 const OUTLIER_SCORE = 3.5;
 /** With fewer values "the rest" is too small to be far from. */

@@ -1,6 +1,11 @@
 import type { MetricDefinition } from '../measure/measurement.js';
 import type { Comparison, Interval, NoiseFloor, Plan, Trial, Variant, Verdict } from '../measure/result.js';
-import { holmLevels, roundsNeeded, standardDeviationFromInterval } from '../measure/statistics.js';
+import {
+  holmLevels,
+  roundsNeeded,
+  SMALLEST_MARGIN,
+  standardDeviationFromInterval,
+} from '../measure/statistics.js';
 import { fewestPairs, SignedRank } from '../measure/wilcoxon.js';
 import { type Pairs, pairUp } from './pairs.js';
 import { verdictSentence } from './verdict-sentence.js';
@@ -15,8 +20,6 @@ const TIE_ALPHA = 0.1;
  * then covers at 95 % over both looks together (Jennison & Turnbull's repeated confidence interval).
  */
 const TWO_LOOKS = 0.0294 / 0.05;
-/** No smaller difference is called one, whatever the user asks for and however quiet the machine is. */
-const SMALLEST_MARGIN = 0.03;
 /** With a larger share of the trials left out, what is left is no fair sample. */
 const MOST_LEFT_OUT = 0.2;
 
