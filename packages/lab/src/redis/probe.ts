@@ -21,7 +21,7 @@ export async function probe(url: string, deadlineMs: number): Promise<Probe> {
   client.on('error', () => undefined);
   let timer: NodeJS.Timeout | undefined;
   const deadline = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${deadlineMs} ms`)), deadlineMs);
+    timer = setTimeout(() => reject(new Error(`no answer within ${Math.round(deadlineMs)} ms`)), deadlineMs);
   });
   const ask = async (): Promise<Probe> => {
     await client.connect();

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { chmod, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -95,9 +96,10 @@ describe('a server that weir starts', () => {
     expect(await withClient(server.url, (client) => client.get('kept'))).toBe('yes');
   });
 
-  it('starts twenty at a time without two meeting on a port', async () => {
-    const servers = await Promise.all(Array.from({ length: 20 }, () => start()));
-    expect(new Set(servers.map(({ port }) => port)).size).toBe(20);
+  it('starts eight at a time without two meeting on a port', async () => {
+    const starts = await Promise.allSettled(Array.from({ length: 8 }, () => start()));
+    expect(starts.map(({ status }) => status)).toEqual(starts.map(() => 'fulfilled'));
+    expect(new Set(running.map(({ port }) => port)).size).toBe(8);
   });
 
   it('is killed and its folder removed when weir itself is killed with SIGKILL', async () => {
@@ -108,7 +110,7 @@ describe('a server that weir starts', () => {
     expect(await isRunning(held.pid)).toBe(true);
     weir.kill('SIGKILL');
     await eventually('the server ends', async () => !(await isRunning(held.pid)));
-    await eventually('the folder vanishes', async () => !(await readdir(parentFolder)).length);
+    await eventually('the folder vanishes', () => !existsSync(held.folder));
   });
 
   it('outlives Ctrl-C in the terminal, so that weir can end in order', async () => {
