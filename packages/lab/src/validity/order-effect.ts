@@ -76,31 +76,38 @@ function groupBy<T>(items: readonly T[], key: (item: T) => unknown): T[][] {
 
 function shuffled(rounds: readonly (readonly Residual[])[], random: Random): Residual[][] {
   return rounds.map((round) => {
-    const values = shuffle(
-      round.map(({ value }) => value),
-      random,
-    );
-    return round.map(({ position }, index) => ({ position, value: values[index] ?? 0 }));
+    const donors = shuffle(round, random);
+    return round.map(({ position }, index) => ({ position, value: donors[index]?.value ?? 0 }));
   });
 }
 
-function positionMeans(
-  rounds: readonly (readonly Residual[])[],
-): { readonly count: number; readonly average: number }[] {
-  const sums = new Map<number, { count: number; sum: number }>();
-  for (const { position, value } of rounds.flat()) {
-    const { count, sum } = sums.get(position) ?? { count: 0, sum: 0 };
-    sums.set(position, { count: count + 1, sum: sum + value });
+interface PositionSum {
+  count: number;
+  sum: number;
+}
+
+function sumByPosition(rounds: readonly (readonly Residual[])[]): PositionSum[] {
+  const sums = new Map<number, PositionSum>();
+  for (const round of rounds) {
+    for (const { position, value } of round) {
+      const known = sums.get(position);
+      if (known === undefined) {
+        sums.set(position, { count: 1, sum: value });
+      } else {
+        known.count++;
+        known.sum += value;
+      }
+    }
   }
-  return [...sums.values()].map(({ count, sum }) => ({ count, average: sum / count }));
+  return [...sums.values()];
 }
 
 function betweenPositions(rounds: readonly (readonly Residual[])[]): number {
-  return positionMeans(rounds).reduce((total, { count, average }) => total + count * average ** 2, 0);
+  return sumByPosition(rounds).reduce((total, { count, sum }) => total + sum ** 2 / count, 0);
 }
 
 /** Largest ratio between two positions, in per cent. */
 function spread(rounds: readonly (readonly Residual[])[]): string {
-  const averages = positionMeans(rounds).map(({ average }) => average);
+  const averages = sumByPosition(rounds).map(({ count, sum }) => sum / count);
   return (Math.expm1(Math.max(...averages) - Math.min(...averages)) * 100).toFixed(1);
 }

@@ -32,8 +32,8 @@ describe('limitedBy', () => {
 
   it('takes CPU per process where a role has several', () => {
     const four = { ...idle, cpu: 1.2 };
-    const resources = { producer: four, consumer: idle };
-    expect(limitedBy(evidence({ resources, processes: { producer: 4, consumer: 1 } }))).not.toBe('producer');
+    const resources = { producer: four, consumer: { ...idle, cpu: 0.4 } };
+    expect(limitedBy(evidence({ resources, processes: { producer: 4, consumer: 1 } }))).toBe('consumer');
     expect(limitedBy(evidence({ resources, processes: { producer: 1, consumer: 1 } }))).toBe('producer');
   });
 
