@@ -86,7 +86,7 @@ async function readGroup(url: string, batch: number, handle: (body: string) => v
         handle(fields[1] ?? '');
         acknowledge.push(id);
       }
-      await client.sendCommand(acknowledge);
+      client.sendCommand(acknowledge).catch(endTrial);
     }
   };
   loop().catch(endTrial);
