@@ -1,7 +1,9 @@
 import { inspect } from 'node:util';
 import { CommanderError } from 'commander';
 import { ExitCode, WeirError } from '../core/errors.js';
-import { redact } from '../core/redact.js';
+import { redactUrls } from '../core/redact.js';
+
+export { redactUrls };
 
 /**
  * Says on stderr what went wrong and what to do, and returns the exit code. The stack is for those who debug weir:
@@ -21,16 +23,6 @@ function describe(error: unknown): string {
   }
   const message = error instanceof Error ? error.message : String(error);
   return `weir: unexpected error: ${message}\n  this is a defect of weir; WEIR_DEBUG=1 shows where it happened`;
-}
-
-/**
- * Every URL in a text without user and password, whoever put it there. Left alone: files, whose paths may hold `@`,
- * and how an address is written in help, `mysql://[user[:password]@]host`.
- */
-export function redactUrls(text: string): string {
-  return text.replace(/\b(?!file:)[a-z][a-z0-9+.-]*:\/\/(?!\[user\b)[^\s'"`]+/gi, (url) =>
-    url.includes('@') ? redact(url) : url,
-  );
 }
 
 export function printWarning(message: string): void {

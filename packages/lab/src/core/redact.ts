@@ -8,3 +8,13 @@ export function redact(url: string): string {
   const { protocol, host, pathname } = parsed;
   return `${protocol}//${host}${pathname === '/' ? '' : pathname}`;
 }
+
+/**
+ * Every URL in a text without user and password, whoever put it there. Left alone: files, whose paths may hold `@`,
+ * and how an address is written in help, `mysql://[user[:password]@]host`.
+ */
+export function redactUrls(text: string): string {
+  return text.replace(/\b(?!file:)[a-z][a-z0-9+.-]*:\/\/(?!\[user\b)[^\s'"`]+/gi, (url) =>
+    url.includes('@') ? redact(url) : url,
+  );
+}

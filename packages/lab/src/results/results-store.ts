@@ -1,17 +1,9 @@
 import type { Compilable } from 'kysely';
-import { unknownName, usageError, WeirError } from '../core/errors.js';
-import { redact } from '../core/redact.js';
+import { WeirError } from '../core/errors.js';
 import { Environment, Plan, RESULT_SCHEMA_ID, Result, type Summary, Trial } from '../measure/result.js';
-import { mysql } from './databases/mysql.js';
-import { postgres } from './databases/postgres.js';
-import type { ResultsDatabase, ResultsDriver } from './databases/results-database.js';
-import { sqlite } from './databases/sqlite.js';
-import type { RunRow } from './migrations/results.js';
-
-const DRIVERS = [sqlite, mysql, postgres] as const satisfies readonly ResultsDriver[];
-
-/** How the addresses that results can be kept at are written. */
-export const RESULTS_ADDRESSES: readonly string[] = DRIVERS.map(({ address }) => address);
+import { openDatabase } from '../stores/sql/databases/open-database.js';
+import type { SqlDatabase } from '../stores/sql/databases/sql-database.js';
+import { type ResultTables, type RunRow, resultMigrations } from './migrations/results.js';
 
 /** Where results go when nobody says otherwise, relative to the working directory. */
 export const DEFAULT_RESULTS = 'sqlite:.weir/results.db';
@@ -56,14 +48,10 @@ export interface ResultsStore {
  * @throws {WeirError} USAGE or UNKNOWN_NAME for an address that is none, CANNOT_WRITE, STORE_UNREACHABLE
  */
 export async function openResultsStore(address: string = DEFAULT_RESULTS): Promise<ResultsStore> {
-  const scheme = /^([a-z]+):/.exec(address)?.[1];
-  const driver = DRIVERS.find((each) => each.scheme === scheme);
-  if (driver !== undefined) return resultsStore(await driver.open(address));
-  if (scheme === undefined) throw usageError('--results', redact(address), RESULTS_ADDRESSES.join(' or '));
-  throw unknownName('results store', scheme, RESULTS_ADDRESSES);
+  return resultsStore(await openDatabase('--results', address, resultMigrations));
 }
 
-function resultsStore({ kysely: database, where, runAll, close }: ResultsDatabase): ResultsStore {
+function resultsStore({ kysely: database, where, runAll, close }: SqlDatabase<ResultTables>): ResultsStore {
   const insertRun = (run: BegunRun & Partial<Result>): Compilable =>
     database.insertInto('runs').values(rowOf(run));
   const deleteRun = (id: string): Compilable => database.deleteFrom('runs').where('id', '=', id);

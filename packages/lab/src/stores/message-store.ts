@@ -40,6 +40,11 @@ export interface MessageStore {
    * @param pattern recorded with each row
    */
   save(pattern: string, messages: readonly StoredMessage[]): Promise<SaveReceipt>;
+  /**
+   * Asks the database whether it answers.
+   * @throws {WeirError} STORE_UNREACHABLE or CANNOT_WRITE
+   */
+  ping(): Promise<void>;
   /** Rows, of one pattern or of all. */
   count(pattern?: string): Promise<number>;
   /** Removes every handled message; for the start of a trial in a store that weir made. */

@@ -73,6 +73,7 @@ function mysqlMessageStore(pool: Pool, address: string, limits: StatementLimits)
       const inserted = await repeatOnConflict(kindOf, () => ask((each) => save(each, pattern, messages)));
       return { inserted, duplicates: messages.length - inserted };
     },
+    ping: () => ask((each) => each.ping()),
     count: async (pattern) => {
       const where = pattern === undefined ? '' : ' WHERE pattern = ?';
       const [[row]] = await ask((each) =>

@@ -17,6 +17,7 @@ export const none = {
   },
   open: async () => ({
     save: async (_pattern, messages) => ({ inserted: messages.length, duplicates: 0 }),
+    ping: async () => undefined,
     count: async () => 0,
     clear: async () => undefined,
     close: async () => undefined,

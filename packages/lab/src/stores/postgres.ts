@@ -73,6 +73,9 @@ function postgresMessageStore(pool: Pool, address: string): MessageStore {
       const inserted = await repeatOnConflict(kindOf, () => ask((each) => save(each, pattern, messages)));
       return { inserted, duplicates: messages.length - inserted };
     },
+    ping: async () => {
+      await ask((each) => each.query('SELECT 1'));
+    },
     count: async (pattern) => {
       const where = pattern === undefined ? '' : ' WHERE pattern = $1';
       const { rows } = await ask((each) =>

@@ -93,6 +93,13 @@ export function sqliteMessageStore(database: Database, file: string): MessageSto
         throw sqliteFailure(file, cause);
       }
     },
+    ping: async () => {
+      try {
+        database.exec('BEGIN IMMEDIATE; ROLLBACK');
+      } catch (cause) {
+        throw sqliteFailure(file, cause);
+      }
+    },
     count: async (pattern) => (pattern === undefined ? countAll.get() : countOne.get(pattern))?.rows ?? 0,
     clear: async () => {
       try {

@@ -1,13 +1,14 @@
 import type { Consumer, Message, MessageHandler, MessagingPattern } from '@weir/patterns';
+import { loadPatterns } from '../core/load-patterns.js';
 import type { Nanoseconds } from '../core/units.js';
 import { monotonicNs } from '../measure/clock.js';
 import { LatencyHistogram } from '../measure/histogram.js';
 import { DeliveryLedger } from '../measure/ledger.js';
 import { ResourceMeter } from '../measure/resources.js';
 import { connectClient } from '../redis/clients.js';
+import { saveMessages } from '../services/save-messages.js';
 import { resolveStore } from '../stores/load-stores.js';
 import type { MessageStore } from '../stores/message-store.js';
-import { loadPatterns } from './load-patterns.js';
 import {
   type ConsumerReport,
   type ConsumerSettings,
@@ -16,7 +17,6 @@ import {
   TIMELINE_STEP_NS,
 } from './messaging-api.js';
 import { intendedTime } from './payload.js';
-import { saveMessages } from './save-messages.js';
 import { serveWorker } from './worker-channel.js';
 
 /** The runner hears of progress this often; the closed loop's window is many times what is handled meanwhile. */

@@ -1,5 +1,6 @@
 import type { MessagingPattern, Producer } from '@weir/patterns';
 import { SendError } from '@weir/patterns';
+import { loadPatterns } from '../core/load-patterns.js';
 import type { Nanoseconds } from '../core/units.js';
 import { NANOSECONDS_PER_MILLISECOND } from '../core/units.js';
 import { monotonicNs } from '../measure/clock.js';
@@ -8,7 +9,6 @@ import { Pacer, type ScheduleReport } from '../measure/pacer.js';
 import { ResourceMeter } from '../measure/resources.js';
 import { connectClient } from '../redis/clients.js';
 import { ClosedWindow } from './closed-window.js';
-import { loadPatterns } from './load-patterns.js';
 import type { LoadEnd, MessagingProducerApi, ProducerReport, ProducerSettings } from './messaging-api.js';
 import { payloadOf } from './payload.js';
 import { serveWorker } from './worker-channel.js';

@@ -51,6 +51,7 @@ describe.each(servers)('a store on a database server: $name', ({ start }) => {
           remedy: expect.any(String),
         });
       }
+      expect(await failureOf(store.ping())).toMatchObject({ code: 'STORE_UNREACHABLE' });
       expect(await failureOf(open(address))).toMatchObject({ code: 'STORE_UNREACHABLE' });
     } finally {
       await server.restart();

@@ -5,7 +5,7 @@ import { loadReporters } from '../../reporters/load-reporters.js';
 import { renderTable } from '../../reporters/text/table.js';
 import { loadStores } from '../../stores/load-stores.js';
 import { loadChecks } from '../../validity/load-checks.js';
-import { loadPatterns } from '../../workers/load-patterns.js';
+import { loadPatterns } from '../../core/load-patterns.js';
 import { addListFormat, type OptionTexts } from '../list-format.js';
 import { writeToStdout } from '../output.js';
 

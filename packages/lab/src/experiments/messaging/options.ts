@@ -4,7 +4,7 @@ import { unknownName, usageError } from '../../core/errors.js';
 import { parseChoice, parseInteger, parseList, parsePositive } from '../../core/parse-option.js';
 import { type ClientLibrary, clientLibrary } from '../../redis/clients.js';
 import { resolveStore } from '../../stores/load-stores.js';
-import { loadPatterns } from '../../workers/load-patterns.js';
+import { loadPatterns } from '../../core/load-patterns.js';
 import type { LoadEnd } from '../../workers/messaging-api.js';
 import { SMALLEST_PAYLOAD_BYTES } from '../../workers/payload.js';
 import type { CommonOptions, OptionDefinition, RawOptions } from '../experiment.js';

@@ -1,17 +1,16 @@
 import { type Compilable, Kysely, SqliteDialect } from 'kysely';
-import { sqliteColumns } from '../../stores/sql/column-types.js';
-import { openSqliteFile, SQLITE_ADDRESS, sqliteFailure, sqliteFileOf } from '../../stores/sql/sqlite-file.js';
-import { type ResultTables, resultMigrations } from '../migrations/results.js';
-import type { ResultsDriver } from './results-database.js';
+import { sqliteColumns } from '../column-types.js';
+import { openSqliteFile, SQLITE_ADDRESS, sqliteFailure, sqliteFileOf } from '../sqlite-file.js';
+import type { SqlDriver } from './sql-database.js';
 
-/** Results in a file: the default. */
+/** Tables in a file. */
 export const sqlite = {
   scheme: 'sqlite',
   address: SQLITE_ADDRESS,
-  open: async (address) => {
-    const file = sqliteFileOf('--results', address);
-    const database = await openSqliteFile(file, resultMigrations(sqliteColumns));
-    const kysely = new Kysely<ResultTables>({ dialect: new SqliteDialect({ database }) });
+  open: async <Tables>(...[option, address, tables]: Parameters<SqlDriver['open']>) => {
+    const file = sqliteFileOf(option, address);
+    const database = await openSqliteFile(file, tables(sqliteColumns));
+    const kysely = new Kysely<Tables>({ dialect: new SqliteDialect({ database }) });
     /*
      * Not by Kysely's own transactions: those span awaits, and the lock would be held while another connection of
      * this process waits for it without letting us go on.
@@ -35,4 +34,4 @@ export const sqlite = {
       close: () => kysely.destroy(),
     };
   },
-} as const satisfies ResultsDriver;
+} as const satisfies SqlDriver;

@@ -1,5 +1,5 @@
 import type { MessagingPattern } from '@weir/patterns';
-import { loadVariants } from '../core/load-variants.js';
+import { loadVariants } from './load-variants.js';
 
 /** Files of the folder that are no patterns. */
 const NOT_PATTERNS = ['pattern'];

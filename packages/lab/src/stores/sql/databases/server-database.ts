@@ -1,22 +1,21 @@
 import { type Dialect, Kysely } from 'kysely';
-import { redact } from '../../core/redact.js';
-import type { ColumnTypes } from '../../stores/sql/column-types.js';
-import { migrate } from '../../stores/sql/migrate.js';
-import { type ResultTables, resultMigrations } from '../migrations/results.js';
-import type { ResultsDatabase } from './results-database.js';
+import { redact } from '../../../core/redact.js';
+import { migrate } from '../migrate.js';
+import type { Migrations } from '../migrate-sqlite.js';
+import type { SqlDatabase } from './sql-database.js';
 
 /**
- * Results in the database of a server.
+ * Tables in the database of a server.
  * @param dialect over a pool that ends with the database
  * @param failure the error for what the driver threw
  */
-export async function openServerDatabase(
+export async function openServerDatabase<Tables>(
   address: string,
   dialect: Dialect,
-  columns: ColumnTypes,
+  tables: Migrations,
   failure: (address: string, error: unknown) => Error,
-): Promise<ResultsDatabase> {
-  const kysely = new Kysely<ResultTables>({ dialect });
+): Promise<SqlDatabase<Tables>> {
+  const kysely = new Kysely<Tables>({ dialect });
   const orFail = async <T>(work: Promise<T>): Promise<T> => {
     try {
       return await work;
@@ -25,7 +24,7 @@ export async function openServerDatabase(
     }
   };
   try {
-    await orFail(migrate(dialect, resultMigrations(columns)));
+    await orFail(migrate(dialect, tables));
   } catch (error) {
     await kysely.destroy();
     throw error;
