@@ -1,5 +1,5 @@
-import { cpus, loadavg, platform, release, totalmem } from 'node:os';
 import { readFile } from 'node:fs/promises';
+import { cpus, loadavg, platform, release, totalmem } from 'node:os';
 import type { RedisClient } from '@weir/patterns';
 import { clientLibraries } from '../redis/clients.js';
 import { identity, snapshot } from '../redis/info.js';

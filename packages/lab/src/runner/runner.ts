@@ -11,9 +11,10 @@ import { openRedisTarget, type RedisTarget, type RedisTargetOptions } from '../r
 import type { Check } from '../validity/check.js';
 import { loadChecks } from '../validity/load-checks.js';
 import type { RunnerEvents } from './events.js';
-import { judge } from './judge.js';
 import { estimateMs, THOROUGH_FIRST_LOOK } from './plan.js';
 import { runTrial } from './run-trial.js';
+import { summarise } from './summary.js';
+import { compareVariants } from './verdict.js';
 
 export interface RunSettings<Options> {
   readonly experiment: Experiment<Options>;
@@ -110,7 +111,8 @@ export class Runner<Options> extends EventEmitter<RunnerEvents> {
         if (trial.state === 'failed') {
           const gone = await whyGone(target);
           if (gone !== undefined) return { trials, status: 'failed', error: gone };
-          if (failuresInARow >= FAILURES_THAT_END_A_RUN) return { trials, status: 'failed', error: trial.error };
+          if (failuresInARow >= FAILURES_THAT_END_A_RUN)
+            return { trials, status: 'failed', error: trial.error };
         }
       }
       if (this.#mayEndEarly(trials, roundIndex + 1)) break;
@@ -122,8 +124,10 @@ export class Runner<Options> extends EventEmitter<RunnerEvents> {
   #mayEndEarly(trials: readonly Trial[], rounds: number): boolean {
     const { plan, experiment, options } = this.#settings;
     if (plan.precision !== 'thorough' || rounds !== THOROUGH_FIRST_LOOK) return false;
-    const { comparisons } = judge(plan, trials, experiment.metrics(options));
-    return comparisons.every(({ verdict }) => verdict === 'faster' || verdict === 'slower' || verdict === 'tie');
+    const { comparisons } = compareVariants({ plan, trials, metrics: experiment.metrics(options) });
+    return comparisons.every(
+      ({ verdict }) => verdict === 'faster' || verdict === 'slower' || verdict === 'tie',
+    );
   }
 
   #resultOf(
@@ -134,7 +138,7 @@ export class Runner<Options> extends EventEmitter<RunnerEvents> {
     const { experiment, options, plan } = this.#settings;
     const metrics: readonly MetricDefinition[] = experiment.metrics(options);
     const { error, ...rest } = run;
-    const summary = judge(plan, run.trials, metrics);
+    const summary = summarise({ plan, trials: run.trials, metrics });
     const unchecked: Omit<Result, 'validity'> = {
       schema: RESULT_SCHEMA_ID,
       id: this.#runId,
@@ -147,15 +151,17 @@ export class Runner<Options> extends EventEmitter<RunnerEvents> {
     };
     const findings = [...checks.values()].flatMap((check) => {
       const finding = check.run?.({ result: unchecked, metrics, environmentChanges: changes });
-      return finding === undefined ? [] : [{ check, validity: { id: check.name, ...finding } }];
+      return finding === undefined ? [] : [{ id: check.name, ...finding }];
     });
-    const withoutRanking = findings
-      .filter(({ validity }) => validity.status === 'fail')
-      .map(({ validity }) => `${validity.id}: ${validity.evidence}`);
+    const rankingRefused = findings
+      .filter(({ status }) => status === 'fail')
+      .map(({ id, evidence }) => `${id}: ${evidence}`)
+      .join('; ');
     return {
       ...unchecked,
-      summary: withoutRanking.length === 0 ? summary : judge(plan, run.trials, metrics, withoutRanking),
-      validity: findings.map(({ validity }) => validity),
+      summary:
+        rankingRefused === '' ? summary : summarise({ plan, trials: run.trials, metrics, rankingRefused }),
+      validity: findings,
     };
   }
 }
@@ -183,7 +189,8 @@ async function refuseForeignKeys(target: RedisTarget, keys: readonly string[]): 
     for (const key of keys) {
       if ((await monitor.client.send(['EXISTS', key])) === 0) continue;
       throw new WeirError('FOREIGN_KEY', `${target.address} already holds a key ${JSON.stringify(key)}`, {
-        remedy: 'weir never deletes what it did not make: choose other names with --key-prefix, or remove the key yourself',
+        remedy:
+          'weir never deletes what it did not make: choose other names with --key-prefix, or remove the key yourself',
       });
     }
   } finally {

@@ -9,5 +9,7 @@ export function loadChecks(): Promise<ReadonlyMap<string, Check>> {
 }
 
 function isCheck(value: unknown): value is Check {
-  return typeof value === 'object' && value !== null && 'summary' in value && ('trial' in value || 'run' in value);
+  return (
+    typeof value === 'object' && value !== null && 'summary' in value && ('trial' in value || 'run' in value)
+  );
 }

@@ -18,7 +18,7 @@ export async function watchWarmUp(
 ): Promise<NonNullable<Observations['warmUp']>> {
   const counts: number[] = [];
   let before = board.total('warmUp');
-  let variation = Number.POSITIVE_INFINITY;
+  let variation: number | null = null;
   for (let elapsedMs = windowMs; elapsedMs <= capMs; elapsedMs += windowMs) {
     await elapse(windowMs, signal);
     const now = board.total('warmUp');
@@ -26,13 +26,17 @@ export async function watchWarmUp(
     before = now;
     if (counts.length < WINDOWS) continue;
     variation = coefficientOfVariation(counts.slice(-WINDOWS));
-    if (variation <= SETTLED_VARIATION) break;
+    if (isSettled(variation)) break;
   }
   return {
-    settled: variation <= SETTLED_VARIATION,
-    variation: Number.isFinite(variation) ? variation : 1,
+    settled: isSettled(variation),
+    variation: variation ?? 1,
     seconds: (counts.length * windowMs) / 1000,
   };
+}
+
+function isSettled(variation: number | null): boolean {
+  return variation !== null && variation <= SETTLED_VARIATION;
 }
 
 function elapse(milliseconds: number, signal: AbortSignal): Promise<void> {
