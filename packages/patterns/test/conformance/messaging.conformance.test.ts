@@ -255,9 +255,10 @@ describe.each(clientNames)('over %s', (clientName) => {
       await started.start((messages) => {
         const failures = new Map<number, Error>();
         messages.forEach((message, index) => {
-          if (message.sequence !== 4) return handled.push(message.sequence);
-          attempts.push(message.attempt);
-          failures.set(index, new Error('not this one'));
+          if (message.sequence === 4) {
+            attempts.push(message.attempt);
+            failures.set(index, new Error('not this one'));
+          } else handled.push(message.sequence);
         });
         if (failures.size > 0) throw new BatchError(failures);
       });
@@ -297,9 +298,9 @@ describe.each(clientNames)('over %s', (clientName) => {
       const collector = new Collector();
       await consumer().start(collector.handler());
       const bodies = [Buffer.from('plain'), Buffer.of(0xff, 0), Buffer.from('weir1 forged'), Buffer.alloc(0)];
-      const [send] = pattern.commands.send;
+      const command = pattern.commands.send[0]?.name ?? '';
       for (const body of bodies) {
-        await redis.send(send.name === 'XADD' ? ['XADD', key, '*', 'data', body] : [send.name, key, body]);
+        await redis.send(command === 'XADD' ? ['XADD', key, '*', 'data', body] : [command, key, body]);
       }
       await collector.waitFor(bodies.length);
       expect(collector.seen.map((message) => message.body)).toEqual(bodies);

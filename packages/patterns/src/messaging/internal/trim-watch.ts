@@ -8,8 +8,8 @@ import { compareIds, type StreamInfo } from './streams.js';
  *
  *     gone = (added now - added at the start) - read - ahead
  *
- * `ahead` is the length of the stream once its oldest entry is beyond the offset, and only then can something be
- * missing: trimming removes from the old end.
+ * `ahead` is known at two moments: it is the whole length while the oldest entry lies beyond the offset (which is
+ * so right after a trim that hurt), and nothing once the reader has caught up.
  */
 export class TrimWatch {
   /** Entries added before the reader began, plus those already counted as gone. `undefined`: Redis cannot say. */
@@ -18,13 +18,7 @@ export class TrimWatch {
 
   /** @param ahead how many entries that are there now the reader will come to */
   constructor(info: StreamInfo, ahead: number) {
-    this.restart(info, ahead);
-  }
-
-  /** Begins anew, for a stream that lost its past (restored from a backup, or empty after a restart). */
-  restart(info: StreamInfo, ahead: number): void {
     this.#before = info.entriesAdded === undefined ? undefined : info.entriesAdded - ahead;
-    this.#read = 0;
   }
 
   read(count: number): void {
@@ -34,10 +28,18 @@ export class TrimWatch {
   /** @returns how many entries have been lost to trimming since the last time it was asked. */
   lost(info: StreamInfo, offset: string): number {
     if (this.#before === undefined || info.entriesAdded === undefined) return 0;
-    if (info.firstId !== undefined && compareIds(info.firstId, offset) <= 0) return 0;
-    const lost = info.entriesAdded - this.#before - this.#read - info.length;
+    const ahead = aheadOf(info, offset);
+    if (ahead === undefined) return 0;
+    const lost = info.entriesAdded - this.#before - this.#read - ahead;
     // Negative: the stream was deleted and begun anew, and its counter with it.
     this.#before += lost;
     return Math.max(lost, 0);
   }
+}
+
+/** How many entries come after the offset; `undefined` where counting would mean reading them. */
+function aheadOf(info: StreamInfo, offset: string): number | undefined {
+  if (compareIds(info.lastGeneratedId, offset) <= 0) return 0;
+  if (info.firstId === undefined || compareIds(info.firstId, offset) > 0) return info.length;
+  return undefined;
 }

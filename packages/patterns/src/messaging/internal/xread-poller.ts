@@ -9,6 +9,7 @@ import {
   BEFORE_ALL,
   compareIds,
   deadLetterKey,
+  entriesIn,
   entriesOf,
   FIELD,
   readStreamInfo,
@@ -19,6 +20,7 @@ import { TrimWatch } from './trim-watch.js';
 
 /** How often the stream is asked what was trimmed, in milliseconds. */
 const TRIM_CHECK_EVERY_MS = 1000;
+const REMEMBERED_OFFSETS = 100;
 
 /** The consumer of `stream-xread`. */
 export class XreadPoller implements Poller {
@@ -27,6 +29,8 @@ export class XreadPoller implements Poller {
   readonly #reader: () => BlockingReader;
   /** Everything up to this id has been handled. Exclusive as it is: XREAD answers what comes after it. */
   #offset = BEFORE_ALL;
+  /** Offsets before this one, oldest first, in case the server comes back with less than it had. */
+  readonly #passed: string[] = [];
   #trimWatch: TrimWatch | undefined;
   #checkedAt = 0;
   /** Id of the newest entry when the drain began. */
@@ -96,7 +100,7 @@ export class XreadPoller implements Poller {
       if (entry !== undefined) await this.#retryInPlace(entry, error, failedAt);
       counters.inFlight--;
     }
-    this.#offset = entries.at(-1)?.id ?? this.#offset;
+    this.#moveTo(entries.at(-1)?.id ?? this.#offset);
     this.#trimWatch?.read(entries.length);
   }
 
@@ -143,22 +147,41 @@ export class XreadPoller implements Poller {
   async #check(): Promise<void> {
     const info = await readStreamInfo(this.#client, this.#run.settings.key);
     this.#checkedAt = performance.now();
-    if (compareIds(info.lastGeneratedId, this.#offset) < 0) this.#rewind(info);
+    if (compareIds(info.lastGeneratedId, this.#offset) < 0) await this.#rewind(info);
+    // After a rewind the sums begin anew once the reader has caught up.
+    const isAtEnd = compareIds(info.lastGeneratedId, this.#offset) === 0;
+    if (this.#trimWatch === undefined && isAtEnd) this.#trimWatch = new TrimWatch(info, 0);
     this.#run.counters.trimmed += this.#trimWatch?.lost(info, this.#offset) ?? 0;
   }
 
   /**
-   * The stream is younger than the offset: the server lost its last writes in a crash. What it still has up to
-   * its newest id was handled; entries to come may get ids below the offset and would never be read.
+   * The stream ends before the offset: the server lost its last writes in a crash, or the stream was deleted and
+   * begun anew. What has come since may have ids below the offset and would never be read, so go back to the
+   * newest place that this stream knows, or to its beginning: rather repeat than lose.
    */
-  #rewind(info: StreamInfo): void {
+  async #rewind(info: StreamInfo): Promise<void> {
+    const { key } = this.#run.settings;
+    const places = [...this.#passed, this.#offset].reverse();
+    const outcomes = await this.#client.sendMany(places.map((id) => ['XRANGE', key, id, id]));
+    const known = outcomes.findIndex((outcome) => {
+      if (outcome.state !== 'ok') throw outcome.error;
+      return entriesIn(outcome.reply).length > 0;
+    });
+    const offset = places[known] ?? BEFORE_ALL;
     this.#run.report(
       new Error(
-        `${this.#run.settings.key} ends at ${info.lastGeneratedId}, before the offset ${this.#offset}`,
+        `${key} ends at ${info.lastGeneratedId}, before the offset ${this.#offset}: back to ${offset}`,
       ),
     );
-    this.#offset = info.lastGeneratedId;
-    this.#trimWatch?.restart(info, 0);
+    this.#passed.length = 0;
+    this.#offset = offset;
+    this.#trimWatch = undefined;
+  }
+
+  #moveTo(offset: string): void {
+    this.#passed.push(this.#offset);
+    if (this.#passed.length > REMEMBERED_OFFSETS) this.#passed.shift();
+    this.#offset = offset;
   }
 }
 
