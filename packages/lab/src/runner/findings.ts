@@ -9,7 +9,7 @@ import { conditionsOf, labelOf, nameInWords } from './verdict-sentence.js';
 
 /**
  * What a reader should take away, most important first: was anything lost; who leads in each group and how surely; what
- * is a tie and what is open; what set the pace; what was left out.
+ * is a tie, what is open and what has no verdict; what set the pace; what was left out.
  */
 export function findings(
   run: JudgedRun,
@@ -21,6 +21,7 @@ export function findings(
     ...(run.rankingRefused === undefined
       ? leaderFindings(run, summaries, comparisons)
       : [`no ranking: ${run.rankingRefused}`]),
+    ...(run.rankingRefused === undefined ? noVerdictFindings(comparisons) : []),
     ...openFindings(comparisons),
     ...limitFindings(run, summaries),
     ...leftOutFindings(run.trials),
@@ -113,6 +114,13 @@ function leaderFinding(
     return [`${who} has ${most}${where}: ${figure} (median), surely ahead of every other`];
   const rivals = sharing.map(({ variant }) => labelOf(plan, variant)).join(', ');
   return [`${who} has ${most}${where}: ${figure} (median), but is not surely ahead of ${rivals}`];
+}
+
+/** One of them in full, because they mostly have the same reason. */
+function noVerdictFindings(comparisons: readonly Comparison[]): string[] {
+  const [first, ...others] = comparisons.filter(({ verdict }) => verdict === 'none');
+  if (first === undefined) return [];
+  return [first.sentence + (others.length > 0 ? `; nor on ${others.length} more` : '')];
 }
 
 function openFindings(comparisons: readonly Comparison[]): string[] {

@@ -23,8 +23,9 @@ export const ledgerBalance = {
       }),
     ];
     if (wrong.length === 0) {
+      const agreed = (observations.serverCounts ?? []).map(({ what }) => what).join(', ');
       return pass(
-        `${ledger.attempted} messages, each with one fate; ${(observations.serverCounts ?? []).length} counts of the server agree`,
+        `${ledger.attempted} messages, each with one fate${agreed === '' ? '' : `; the server agrees on: ${agreed}`}`,
       );
     }
     return fail(

@@ -131,6 +131,17 @@ describe('summarise', () => {
     expect(findings.join()).not.toContain('highest');
   });
 
+  it('gives the reason where there is no verdict', () => {
+    const run = simulateRun({ seed: 4, rounds: 4, speeds: [1, 2, 3], variation: 0.01 });
+    const trials = run.trials.map((trial) => ({ ...trial, histograms: {} }));
+    const findings = summarise({ ...run, trials }).findings;
+    expect(findings[1]).toBe(
+      'no verdict on the throughput of pattern-1 against pattern-0: ' +
+        'no 95 % interval exists below 6 rounds, and 4 were measured; nor on 1 more',
+    );
+    expect(findings.join()).not.toContain('highest');
+  });
+
   it('says what was left out and why', () => {
     const run = simulateRun({ seed: 4, rounds: 10, speeds: [1, 2], variation: 0.01 });
     const check = { id: 'undrained', status: 'fail', evidence: '', remedy: '' } as const;
