@@ -36,6 +36,11 @@ const COMMANDS: readonly CommandEntry[] = [
     load: () => import('./commands/results.js'),
   },
   {
+    name: 'serve',
+    description: 'run the producer or the consumer as an HTTP service',
+    load: () => import('./commands/serve.js'),
+  },
+  {
     name: 'list',
     description: 'list what can be chosen: experiments, patterns, clients, stores, checks, reporters',
     load: () => import('./commands/list.js'),

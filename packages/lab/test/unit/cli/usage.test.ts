@@ -4,6 +4,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { weir } from '../../support/command-line.js';
 
+// Commands load what they need when they are called, and on a busy machine that alone takes seconds.
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
+
 /** Results and temporary files of these commands go here; nothing may be left in it. */
 let folder: string;
 let results: string;
@@ -42,7 +45,7 @@ describe('wrong usage ends with 64, says what would be right on stderr and leave
     ['run messaging --client nope', 'there is no client "nope"'],
     ['run messaging --store nope', 'nope'],
     ['run messaging --format xml', 'Allowed choices are json, text'],
-    ['run messaging --results csv:x', 'there is no results store "csv"'],
+    ['run messaging --results csv:x', 'there is no database "csv"'],
     ['run messaging --results csv:x', 'mysql://[user'],
     ['plan messaging --patterns nope', 'there is no pattern "nope"'],
     ['list nope', 'Allowed choices are experiments'],
