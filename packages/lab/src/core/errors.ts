@@ -33,6 +33,7 @@ const CATALOGUE = {
   REDIS_MISSING: ExitCode.unavailable,
   REDIS_GONE: ExitCode.unavailable,
   STORE_UNREACHABLE: ExitCode.unavailable,
+  CANNOT_LISTEN: ExitCode.unavailable,
   CANNOT_WRITE: ExitCode.cannotCreate,
   NO_SUCH_RUN: ExitCode.usage,
   RUN_INVALID: ExitCode.invalidRun,

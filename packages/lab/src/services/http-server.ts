@@ -1,7 +1,7 @@
 import rateLimit from '@fastify/rate-limit';
 import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
-import fastify, { type FastifyInstance } from 'fastify';
+import fastify, { type FastifyInstance, LogController } from 'fastify';
 import { redactUrls } from '../core/redact.js';
 import type { Bytes } from '../core/units.js';
 import { version } from '../core/version.js';
@@ -43,7 +43,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
   const app = fastify({
     bodyLimit: bodyLimitBytes,
     // One line per request would cost more than the request; what failed is logged by the error handler.
-    disableRequestLogging: true,
+    logController: new LogController({ disableRequestLogging: true }),
     logger: log === undefined ? false : { ...log, redact: SECRET_PATHS, serializers: { err: shownError } },
   });
   installErrorAnswers(app);

@@ -38,6 +38,7 @@ export async function openServerDatabase<Tables>(
           for (const statement of statements) await transaction.executeQuery(statement.compile());
         }),
       ),
+    orFail,
     close: () => kysely.destroy(),
   };
 }

@@ -13,6 +13,11 @@ export interface SqlDatabase<Tables> {
    * @throws {WeirError} CANNOT_WRITE or STORE_UNREACHABLE
    */
   runAll(statements: readonly Compilable[]): Promise<void>;
+  /**
+   * Waits for a query and turns what the driver throws into an error of weir.
+   * @throws {WeirError} CANNOT_WRITE or STORE_UNREACHABLE
+   */
+  orFail<T>(query: Promise<T>): Promise<T>;
   close(): Promise<void>;
 }
 

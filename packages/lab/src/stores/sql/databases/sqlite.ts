@@ -31,6 +31,13 @@ export const sqlite = {
           throw sqliteFailure(file, cause);
         }
       },
+      orFail: async (query) => {
+        try {
+          return await query;
+        } catch (cause) {
+          throw sqliteFailure(file, cause);
+        }
+      },
       close: () => kysely.destroy(),
     };
   },

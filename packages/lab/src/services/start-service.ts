@@ -1,0 +1,133 @@
+import type { AddressInfo } from 'node:net';
+import type { FastifyInstance } from 'fastify';
+import { WeirError } from '../core/errors.js';
+import { loadPatterns } from '../core/load-patterns.js';
+import type { Milliseconds } from '../core/units.js';
+import { type ClientLibrary, connectClient } from '../redis/clients.js';
+import { resolveStore } from '../stores/load-stores.js';
+import { checkExposure } from './authorization.js';
+import { type ConsumerServiceOptions, consumerService } from './consumer.js';
+import { createHttpServer, type HttpServerOptions } from './http-server.js';
+import { producerService } from './producer.js';
+import { openResultArchive } from './result-archive.js';
+
+export interface ServiceOptions extends Omit<HttpServerOptions, 'title'> {
+  readonly host: string;
+  /** 0: any free one. */
+  readonly port: number;
+  /** With credentials, if any. */
+  readonly redisUrl: string;
+  readonly client: ClientLibrary;
+}
+
+export interface ConsumerOptions
+  extends ServiceOptions,
+    Pick<ConsumerServiceOptions, 'consumerName' | 'drainDeadlineMs' | 'shutdownDeadlineMs'> {
+  /** Address of the store for messages and results. */
+  readonly store: string;
+}
+
+/** A service that listens. */
+export interface RunningService {
+  readonly url: string;
+  /**
+   * Takes no more requests, answers those under way, finishes what was taken.
+   * @returns false when that took longer than the deadline
+   */
+  close(deadlineMs: Milliseconds): Promise<boolean>;
+}
+
+/** Closes something that was opened for the service. */
+type Close = () => Promise<unknown>;
+
+/**
+ * Connects to Redis and listens.
+ * @throws {WeirError} USAGE, REDIS_UNREACHABLE, or CANNOT_LISTEN
+ */
+export async function startProducerService(options: ServiceOptions): Promise<RunningService> {
+  return start(options, 'weir producer', async (app, client) => {
+    const { bodyLimitBytes } = options;
+    await app.register(producerService, { client, patterns: await loadPatterns(), bodyLimitBytes });
+    return [];
+  });
+}
+
+/**
+ * Connects to Redis and the database and listens; nothing is consumed before it is asked for.
+ * @throws {WeirError} USAGE, REDIS_UNREACHABLE, STORE_UNREACHABLE, CANNOT_WRITE, or CANNOT_LISTEN
+ */
+export async function startConsumerService(options: ConsumerOptions): Promise<RunningService> {
+  return start(options, 'weir consumer', async (app, client) => {
+    const { consumerName, drainDeadlineMs, shutdownDeadlineMs } = options;
+    const driver = await resolveStore(options.store);
+    const store = await driver.open(options.store);
+    const archive = await openResultArchive(options.store, driver.keeps ?? true);
+    const deadlines = { drainDeadlineMs, shutdownDeadlineMs };
+    const patterns = await loadPatterns();
+    await app.register(consumerService, { client, patterns, store, archive, consumerName, ...deadlines });
+    return [() => archive.close(), () => store.close()];
+  });
+}
+
+async function start(
+  options: ServiceOptions,
+  title: string,
+  addService: (app: FastifyInstance, client: ConnectedRedis['client']) => Promise<Close[]>,
+): Promise<RunningService> {
+  const { host, port, token, redisUrl, client: library } = options;
+  checkExposure(host, token);
+  const redis = await connectClient(library, redisUrl, { name: title.replace(' ', '-') });
+  const closing: Close[] = [() => redis.close()];
+  try {
+    const app = await createHttpServer({ ...options, title });
+    closing.unshift(() => app.close());
+    closing.splice(1, 0, ...(await addService(app, redis.client)));
+    await app.listen({ host, port }).catch((cause: unknown) => {
+      throw cannotListen(host, port, cause);
+    });
+    const url = urlOf(app, host);
+    app.log.info({ url, title }, 'listening');
+    return { url, close: (deadlineMs) => closeAll(app, closing, deadlineMs) };
+  } catch (error) {
+    for (const close of closing) await close();
+    throw error;
+  }
+}
+
+type ConnectedRedis = Awaited<ReturnType<typeof connectClient>>;
+
+/** In order: no more requests, then what they used. */
+async function closeAll(
+  app: FastifyInstance,
+  closing: readonly Close[],
+  deadlineMs: Milliseconds,
+): Promise<boolean> {
+  app.log.info({ deadlineMs }, 'ending');
+  let timer: NodeJS.Timeout | undefined;
+  const deadline = new Promise<boolean>((resolve) => {
+    timer = setTimeout(() => resolve(false), deadlineMs);
+  });
+  const closeEach = async (): Promise<boolean> => {
+    for (const close of closing) await close();
+    return true;
+  };
+  const inTime = await Promise.race([closeEach(), deadline]);
+  clearTimeout(timer);
+  app.log.info({ inTime }, 'ended');
+  return inTime;
+}
+
+function urlOf(app: FastifyInstance, host: string): string {
+  const address = app.server.address();
+  const isPath = address === null || typeof address === 'string';
+  const { port }: Pick<AddressInfo, 'port'> = isPath ? { port: 0 } : address;
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
+
+function cannotListen(host: string, port: number, cause: unknown): WeirError {
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  return new WeirError('CANNOT_LISTEN', `cannot listen on ${host}:${port}: ${reason}`, {
+    cause,
+    remedy: 'another program may use the port: choose one with --port',
+  });
+}
