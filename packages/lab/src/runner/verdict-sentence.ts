@@ -12,6 +12,8 @@ export interface VerdictSubject {
 export interface VerdictGrounds {
   /** 90 % interval of the ratio, on which a tie rests. */
   readonly tieInterval: Interval | null;
+  /** What "equal" means: the margin, and 10 % where the noise is louder than that. */
+  readonly tieMargin: number;
   /** Why there is no verdict. */
   readonly refusal: string | undefined;
 }
@@ -20,7 +22,7 @@ export interface VerdictGrounds {
 export function verdictSentence(
   { plan, metric, baseline, candidate }: VerdictSubject,
   comparison: Omit<Comparison, 'sentence'>,
-  { tieInterval, refusal }: VerdictGrounds,
+  { tieInterval, tieMargin, refusal }: VerdictGrounds,
 ): string {
   const { ratio, ci95, margin, verdict } = comparison;
   const who = labelOf(plan, candidate);
@@ -42,7 +44,7 @@ export function verdictSentence(
       return `${said} ${interval}`;
     case 'tie':
       return (
-        `${who} and ${whom} are equal in ${what}${where} within ${percent(margin)}: ` +
+        `${who} and ${whom} are equal in ${what}${where} within ${percent(tieMargin)}: ` +
         `ratio ${significant(ratio)}${tieInterval === null ? '' : ` (90 % interval ${span(tieInterval)})`}`
       );
     case 'small':

@@ -20,6 +20,8 @@ const TIE_ALPHA = 0.1;
  * then covers at 95 % over both looks together (Jennison & Turnbull's repeated confidence interval).
  */
 const TWO_LOOKS = 0.0294 / 0.05;
+/** However loud the noise, variants that may be further apart than this are not called equal: they are undecided. */
+const WIDEST_TIE = 0.1;
 /** With a larger share of the trials left out, what is left is no fair sample. */
 const MOST_LEFT_OUT = 0.2;
 
@@ -43,7 +45,8 @@ export interface Verdicts {
  * 2. the margin: the largest of the user's, 3 %, and the half-width of the interval between the two identical copies of
  *    the baseline (A/A). It is a ratio: 3 % means 1.03 times one way and 1.03 times the other;
  * 3. levels by Holm over the candidates of the group, on the p-values of the claim "beyond the margin";
- * 4. the verdict, in this order: *faster* or *slower* (interval beyond the margin), *tie* (90 % interval inside it),
+ * 4. the verdict, in this order: *faster* or *slower* (interval beyond the margin), *tie* (90 % interval inside it,
+ *    and inside 10 % however loud the noise),
  *    *small* (interval excludes equality), else *inconclusive*. Or *none*, with the reason.
  *
  * Metrics that are neither better high nor better low have no faster and no slower, and are not compared.
@@ -101,6 +104,7 @@ function compareAll(
   const { plan, trials } = run;
   const askedMargin = Math.max(plan.margin, SMALLEST_MARGIN);
   const margin = Math.max(askedMargin, noise.state === 'measured' ? (noise.floor.halfWidth ?? 0) : 0);
+  const tieMargin = Math.min(margin, Math.max(askedMargin, WIDEST_TIE));
   const looks = plan.precision === 'thorough' ? TWO_LOOKS : 1;
   const paired = candidates.map((candidate) => {
     const pairs = pairUp(trials, metric.name, baseline.name, candidate.name);
@@ -118,6 +122,7 @@ function compareAll(
       interval: differences.interval(alpha),
       tieInterval: differences.interval(TIE_ALPHA * looks),
       margin: Math.log1p(margin),
+      tieMargin: Math.log1p(tieMargin),
       askedMargin: Math.log1p(askedMargin),
     };
     const refusal = run.rankingRefused ?? reasonForNone(pairs, noise, alpha);
@@ -137,7 +142,10 @@ function compareAll(
     };
     const tieInterval = evidence.tieInterval && asRatios(evidence.tieInterval);
     const subject = { plan, metric, baseline, candidate };
-    return { ...comparison, sentence: verdictSentence(subject, comparison, { tieInterval, refusal }) };
+    return {
+      ...comparison,
+      sentence: verdictSentence(subject, comparison, { tieInterval, tieMargin, refusal }),
+    };
   });
 }
 
@@ -149,15 +157,19 @@ interface Evidence {
   readonly interval: Interval | null;
   readonly tieInterval: Interval | null;
   readonly margin: number;
+  readonly tieMargin: number;
   readonly askedMargin: number;
 }
 
-function verdictOf({ interval, tieInterval, margin }: Evidence, better: MetricDefinition['better']): Verdict {
+function verdictOf(
+  { interval, tieInterval, margin, tieMargin }: Evidence,
+  better: MetricDefinition['better'],
+): Verdict {
   if (interval === null) return 'none';
   const [low, high] = interval;
   if (low > margin) return better === 'lower' ? 'slower' : 'faster';
   if (high < -margin) return better === 'lower' ? 'faster' : 'slower';
-  if (tieInterval !== null && tieInterval[0] > -margin && tieInterval[1] < margin) return 'tie';
+  if (tieInterval !== null && tieInterval[0] > -tieMargin && tieInterval[1] < tieMargin) return 'tie';
   if (low > 0 || high < 0) return 'small';
   return 'inconclusive';
 }

@@ -20,7 +20,7 @@ import { intendedTime } from './payload.js';
 import { serveWorker } from './worker-channel.js';
 
 /** The runner hears of progress this often; the closed loop's window is many times what is handled meanwhile. */
-const TELL_EVERY_NS = 5_000_000;
+const TELL_EVERY_NS = 2_000_000;
 const TELL_TAIL_MS = 10;
 /** Error messages kept for the report. */
 const KEPT_ERRORS = 10;

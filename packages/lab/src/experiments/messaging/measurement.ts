@@ -5,7 +5,7 @@ import { settle } from '../../measure/ledger.js';
 import { limitedBy } from '../../measure/limited-by.js';
 import type { Measurement, MetricDefinition, Observations } from '../../measure/measurement.js';
 import { sumResources } from '../../measure/resources.js';
-import type { Ledger, Quantity } from '../../measure/result.js';
+import type { Histogram, Ledger, Quantity } from '../../measure/result.js';
 import { TIMELINE_STEP_NS } from '../../workers/messaging-api.js';
 import type { Mode } from './options.js';
 import type { TrialRecord } from './trial.js';
@@ -15,19 +15,22 @@ const FEWEST_STEPS_FOR_HALVES = 4;
 /** The connections an adapter opens for one worker: the shared one and, for a consumer, one that blocks. */
 const CONNECTIONS = { producer: 1, consumer: 2, monitor: 1 };
 
-const LATENCY = {
-  latencyP50: 'Median time from the intended send to handled.',
-  latencyP99: '99th percentile of the time from the intended send to handled.',
-} as const;
+const LATENCY = [
+  ['latencyP50', 'Median time from the intended send to handled.', 'median'],
+  ['latencyP99', '99th percentile of the time from the intended send to handled.', 'p99'],
+] as const;
+/** Filling and emptying the loop must be a small part of the window for Little's law to be asked. */
+const LOOPS_FOR_LITTLE = 10;
 
 /** What is measured in each mode, and which of it is compared. */
 export function messagingMetrics(mode: Mode): readonly MetricDefinition[] {
-  const latency = Object.entries(LATENCY).map(
-    ([name, description]): MetricDefinition => ({
+  const latency = LATENCY.map(
+    ([name, description, percentile]): MetricDefinition => ({
       name,
       unit: 'ns',
       better: 'lower',
       compared: mode === 'rate',
+      comparison: `has {ratio} times the ${percentile} latency of`,
       description,
     }),
   );
@@ -36,6 +39,7 @@ export function messagingMetrics(mode: Mode): readonly MetricDefinition[] {
     unit: 'msg/s',
     better: 'higher',
     compared: mode === 'capacity',
+    comparison: 'handles {ratio} times as many messages per second as',
     description: 'Messages handled per second, from the first send to the last message handled.',
   };
   const sendRate: MetricDefinition = {
@@ -52,6 +56,7 @@ export function messagingMetrics(mode: Mode): readonly MetricDefinition[] {
     unit: 'msg/s',
     better: 'higher',
     compared: true,
+    comparison: 'drains a backlog {ratio} times as fast as',
     description: 'Messages handled per second while a backlog is worked off, from the start of the consumer.',
   };
   return [drainRate, sendRate];
@@ -85,14 +90,14 @@ export function measurementOf(record: TrialRecord): Measurement {
       paced,
       processes: { producer: options.producers, consumer: options.consumers },
     }),
-    observations: observationsOf(record, ledger, latency.count),
+    observations: observationsOf(record, ledger, latency),
   };
 }
 
 function metricsOf(
   { options, sends, deliveries }: TrialRecord,
   ledger: Ledger,
-  latency: Measurement['histograms'][string],
+  latency: Histogram,
 ): Record<string, Quantity> {
   const { firstSendNs, lastAcknowledgedNs, firstHandledNs, lastHandledNs, startedNs } = edges(
     sends,
@@ -144,7 +149,7 @@ function whereOf({ stateAfter, keyType, deliveries }: TrialRecord): Ledger['wher
   };
 }
 
-function observationsOf(record: TrialRecord, ledger: Ledger, latencySamples: number): Observations {
+function observationsOf(record: TrialRecord, ledger: Ledger, latency: Histogram): Observations {
   const { options, sends, deliveries, stops, stateAfter, machine, managed } = record;
   const { firstSendNs, lastHandledNs } = edges(sends, deliveries);
   const schedules = sends.flatMap(({ schedule }) => (schedule === undefined ? [] : [schedule]));
@@ -171,12 +176,27 @@ function observationsOf(record: TrialRecord, ledger: Ledger, latencySamples: num
     declared: declaredOf(record, ledger),
     serverCounts: serverCountsOf(record, ledger),
     measuredSeconds: Math.max(0, lastHandledNs - firstSendNs) / NANOSECONDS_PER_SECOND,
-    latencySamples,
+    latencySamples: latency.count,
+    ...closedLoopOf(record, ledger, latency),
     reportedPercentile: 0.99,
     paced: options.mode === 'rate',
     stealShare: machine.stealShare,
     ...(managed ? { otherCpu: Math.max(0, machine.busyCores - ours) } : {}),
   };
+}
+
+/** What Little's law relates, when the loop was full for most of the window. */
+function closedLoopOf(
+  record: TrialRecord,
+  ledger: Ledger,
+  latency: Histogram,
+): Pick<Observations, 'closedLoop'> {
+  const { mode, inFlight } = record.options;
+  const meanLatencyNs = decodeHistogram(latency).mean;
+  const perSecond = metricsOf(record, ledger, latency).throughput?.value;
+  const isFull = mode === 'capacity' && ledger.delivered >= LOOPS_FOR_LITTLE * inFlight;
+  if (!isFull || meanLatencyNs === null || perSecond === undefined) return {};
+  return { closedLoop: { inFlight, perSecond, meanLatencyNs } };
 }
 
 /** Handling rate of both halves of the time from the first to the last message handled. */

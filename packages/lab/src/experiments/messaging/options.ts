@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import type { MessagingPattern } from '@weir/patterns';
 import { unknownName, usageError } from '../../core/errors.js';
+import { loadPatterns } from '../../core/load-patterns.js';
 import { parseChoice, parseInteger, parseList, parsePositive } from '../../core/parse-option.js';
 import { type ClientLibrary, clientLibrary } from '../../redis/clients.js';
 import { resolveStore } from '../../stores/load-stores.js';
-import { loadPatterns } from '../../core/load-patterns.js';
 import type { LoadEnd } from '../../workers/messaging-api.js';
 import { SMALLEST_PAYLOAD_BYTES } from '../../workers/payload.js';
 import type { CommonOptions, OptionDefinition, RawOptions } from '../experiment.js';
@@ -52,6 +52,7 @@ const WARM_UP = { quick: { windowMs: 50, capMs: 250 }, longer: { windowMs: 200, 
 /** Bytes under way at once, so that a large payload cannot overrun a subscriber's output buffer (8 MB soft limit). */
 const BYTES_IN_FLIGHT = 4_000_000;
 const MAX_IN_FLIGHT = 10_000;
+const LEAST_IN_FLIGHT = 1_000;
 const DEFAULT_BULK = 100;
 
 export const OPTIONS = [
@@ -100,7 +101,7 @@ export const OPTIONS = [
   {
     flags: '--in-flight <count>',
     description: 'messages between send and handled in capacity mode',
-    defaultText: '10000, at most 4 MB of payload',
+    defaultText: 'a tenth of the messages, 1000 to 10000, at most 4 MB',
   },
   {
     flags: '--key-prefix <text>',
@@ -124,17 +125,22 @@ export async function parseOptions(raw: RawOptions, common: CommonOptions): Prom
     min: SMALLEST_PAYLOAD_BYTES,
     max: 16 * 1024 * 1024,
   });
-  const inFlight = parseInteger('--in-flight', text('inFlight', String(defaultInFlight(payloadBytes))), {
-    min: 1,
-    max: 1_000_000,
-  });
+  const until = parseEnd(raw, quick, mode);
+  const inFlight = parseInteger(
+    '--in-flight',
+    text('inFlight', String(defaultInFlight(until, payloadBytes))),
+    {
+      min: 1,
+      max: 1_000_000,
+    },
+  );
   const store = await parseStore(text('store', 'none'), common);
   return {
     patterns: await parsePatterns(raw.patterns, mode),
     clients: parseClients(text('client', 'node-redis')),
     batches,
     mode,
-    until: parseEnd(raw, quick, mode),
+    until,
     perSecond: parseRate(raw.rate, mode),
     payloadBytes,
     producers: parseInteger('--producers', text('producers', '1'), { min: 1, max: 64 }),
@@ -151,8 +157,11 @@ export async function parseOptions(raw: RawOptions, common: CommonOptions): Prom
   };
 }
 
-function defaultInFlight(payloadBytes: number): number {
-  return Math.max(1, Math.min(MAX_IN_FLIGHT, Math.floor(BYTES_IN_FLIGHT / payloadBytes)));
+/** Wide enough never to be the limit, narrow enough that a short trial is a loop and not one burst. */
+function defaultInFlight(until: LoadEnd, payloadBytes: number): number {
+  const loop =
+    'messages' in until ? Math.max(LEAST_IN_FLIGHT, Math.floor(until.messages / 10)) : MAX_IN_FLIGHT;
+  return Math.max(1, Math.min(MAX_IN_FLIGHT, loop, Math.floor(BYTES_IN_FLIGHT / payloadBytes)));
 }
 
 async function parsePatterns(value: RawOptions[string], mode: Mode): Promise<MessagingPattern[]> {

@@ -6,6 +6,7 @@ import { failedOperations } from '../../../src/validity/failed-operations.js';
 import { generatorLimited } from '../../../src/validity/generator-limited.js';
 import { ledgerBalance } from '../../../src/validity/ledger-balance.js';
 import { loadChecks } from '../../../src/validity/load-checks.js';
+import { noValidTrial } from '../../../src/validity/no-valid-trial.js';
 import { noiseFloor } from '../../../src/validity/noise-floor.js';
 import { orderEffect } from '../../../src/validity/order-effect.js';
 import { ledgerFixture, resultFixture, trialFixture } from '../../support/result-fixture.js';
@@ -26,6 +27,7 @@ it('every check of METHOD that this version has is registered under its file nam
     'littles-law',
     'missed-schedule',
     'no-steady-state',
+    'no-valid-trial',
     'noise-floor',
     'order-effect',
     'short-trial',
@@ -154,5 +156,22 @@ describe('order-effect', () => {
 
   it('gives the same answer each time', () => {
     expect(run(3, 0.01)).toEqual(run(3, 0.01));
+  });
+});
+
+describe('no-valid-trial', () => {
+  it('makes the run invalid when a variant has no trial that counts, and says why', () => {
+    const check = { id: 'undrained', status: 'fail', evidence: '', remedy: '' } as const;
+    const { plan } = resultFixture();
+    const measured = plan.variants.map(({ name }, index) => trialFixture(name, 1, index + 1));
+    expect(finding(noValidTrial, { trials: measured })?.status).toBe('pass');
+    const [first, ...rest] = measured;
+    const trials: Trial[] =
+      first === undefined ? rest : [{ ...first, state: 'invalid', validity: [check] }, ...rest];
+    expect(finding(noValidTrial, { trials })).toMatchObject({
+      status: 'fail',
+      evidence: `no trial counts of ${plan.variants[0]?.name}: undrained`,
+    });
+    expect(finding(noValidTrial, { trials, status: 'interrupted' })).toBeUndefined();
   });
 });
