@@ -86,7 +86,7 @@ export function createProgram(): Command {
 }
 
 function helpWidth(stream: NodeJS.WriteStream): number {
-  return stream.isTTY === true ? stream.columns : 100;
+  return stream.columns || 100;
 }
 
 const EXAMPLES = `

@@ -19,6 +19,6 @@ export function renderFor(reporter: Reporter, result: Result, texts: OptionTexts
   const toTerminal = texts.out === undefined && process.stdout.isTTY === true;
   return reporter.render(result, {
     color: toTerminal && wantsColor(process.stdout),
-    width: toTerminal ? process.stdout.columns : WIDTH_WITHOUT_TERMINAL,
+    width: (toTerminal && process.stdout.columns) || WIDTH_WITHOUT_TERMINAL,
   });
 }

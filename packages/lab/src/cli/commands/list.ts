@@ -1,11 +1,11 @@
 import { Argument, type Command } from 'commander';
+import { loadPatterns } from '../../core/load-patterns.js';
 import { loadExperiments } from '../../experiments/load-experiments.js';
 import { clientLibraries } from '../../redis/clients.js';
 import { loadReporters } from '../../reporters/load-reporters.js';
 import { renderTable } from '../../reporters/text/table.js';
 import { loadStores } from '../../stores/load-stores.js';
 import { loadChecks } from '../../validity/load-checks.js';
-import { loadPatterns } from '../../core/load-patterns.js';
 import { addListFormat, type OptionTexts } from '../list-format.js';
 import { writeToStdout } from '../output.js';
 

@@ -16,7 +16,9 @@ export function showProgress(
   runner: EventEmitter<RunnerEvents>,
   stream: NodeJS.WriteStream = process.stderr,
 ): ProgressDisplay {
-  return stream.isTTY === true && process.env.TERM !== 'dumb'
+  // Some pseudo-terminals (CI, `script` without a terminal) have no size: nothing can be redrawn there.
+  const canRedraw = stream.isTTY === true && stream.columns > 0 && stream.rows > 0;
+  return canRedraw && process.env.TERM !== 'dumb'
     ? showTerminal(runner, stream, wantsColor(stream))
     : showLines(runner, stream);
 }

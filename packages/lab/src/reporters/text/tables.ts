@@ -84,7 +84,7 @@ const LATENCY_COLUMNS: readonly Column[] = [
 function metricHead(metric: string, rows: readonly Row[]): string {
   const estimates = rows.flatMap(({ summary }) => summary.metrics[metric] ?? []);
   const unit = estimates[0]?.unit ?? '';
-  const name = metric === 'throughput' ? unit : words(metric);
+  const name = metric === 'throughput' && unit !== '' ? unit : words(metric);
   return estimates.some((estimate) => estimate.ci95 !== null) ? `${name} [95 %]` : name;
 }
 
