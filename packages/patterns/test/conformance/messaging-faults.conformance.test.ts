@@ -111,7 +111,8 @@ describe.each(clientNames)('over %s', (clientName) => {
       await collector.waitFor(100);
       await server.kill();
       await waitFor(() => started.counters().disconnects > 0, 'the loss to be noticed');
-      await expect(sender.send(['into the void'])).rejects.toBeInstanceOf(SendError);
+      const lost = await sender.send(['into the void']).catch((reason) => reason);
+      expect(lost).toBeInstanceOf(SendError);
       await server.run();
       await waitFor(isUp, 'the shared connection to come back');
       await waitFor(async () => (await readerId()) !== '', 'the consumer to come back');
@@ -123,7 +124,9 @@ describe.each(clientNames)('over %s', (clientName) => {
       const { attempted } = sender.counters();
       await waitFor(() => collector.sequences.includes(attempted - 1), 'the last message');
       if (capabilities.persistence) {
-        const expected = range(attempted).filter((sequence) => sequence !== 100);
+        // Unknown may have happened; failed may not.
+        const mayBe = lost.failures[0].state === 'unknown' && collector.sequences.includes(100);
+        const expected = range(attempted).filter((sequence) => sequence !== 100 || mayBe);
         expect(new Set(collector.sequences)).toEqual(new Set(expected));
       }
     });
@@ -198,7 +201,8 @@ describe.each(clientNames)('over %s', (clientName) => {
       const polledOften = performance.now() + 600;
       await waitFor(() => performance.now() > polledOften, 'some polls');
       await redis.send(['REPLICAOF', 'NO', 'ONE']);
-      expect(errors.length).toBeLessThan(15);
+      // Written so that a failure shows the errors.
+      expect(errors.map(String).slice(15)).toEqual([]);
       await producer().send(numbered(5));
       await collector.waitFor(5);
     });
