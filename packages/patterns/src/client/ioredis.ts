@@ -1,6 +1,6 @@
 import { InvalidOptionError } from '../errors.js';
 import { Adapter } from './internal/adapter.js';
-import { argumentsOf, type RawReply } from './internal/replies.js';
+import { answersWithStatus, argumentsOf, type RawReply } from './internal/replies.js';
 import { connectOrDestroy, type OpenWire, type Wire } from './internal/wire.js';
 import type { AdapterOptions, RedisClient, RedisCommand } from './redis-client.js';
 
@@ -21,6 +21,11 @@ import type { AdapterOptions, RedisClient, RedisCommand } from './redis-client.j
  * @throws {InvalidOptionError} a deadline that is not above 0.
  */
 export function ioredis(client: IoredisClient, options?: AdapterOptions): RedisClient {
+  return adaptIoredis('ioredis', client, options);
+}
+
+/** The same for libraries that grew out of ioredis and kept its ways. */
+export function adaptIoredis(name: string, client: IoredisClient, options?: AdapterOptions): RedisClient {
   const breakers = new Set<(cause: Error) => void>();
   const onClose = (): void => {
     for (const giveUp of breakers) giveUp(new Error('connection closed'));
@@ -28,7 +33,7 @@ export function ioredis(client: IoredisClient, options?: AdapterOptions): RedisC
   client.on('close', onClose);
   return new Adapter(
     {
-      name: 'ioredis',
+      name,
       shared: wireOn(client),
       openWire: openerFrom(client),
       breakers,
@@ -97,7 +102,9 @@ function call(target: Pick<IoredisPipeline, 'callBuffer'>, command: RedisCommand
         reject(unusable);
       }
     };
-    const returned = target.callBuffer(String(name), args, done);
+    // Reply transformers (HGETALL to an object) go by the lower-case name, so names stay as they are; but iovalkey
+    // looks up under the lower-case name what it allows on a subscribed connection, which is PING.
+    const returned = target.callBuffer(name === 'PING' ? 'ping' : String(name), args, done);
     // Outside a pipeline this is a promise as well; the callback has already said all it could say.
     if (returned instanceof Promise) returned.catch(() => undefined);
   });
@@ -152,28 +159,9 @@ function openerFrom(client: IoredisClient): OpenWire {
   };
 }
 
-/** These answer with a status, which ioredis hands over as a Buffer like any other string. */
-const STATUS_REPLIES = new Set([
-  ...['PING', 'SET', 'MSET', 'TYPE', 'SELECT', 'AUTH', 'MULTI', 'DISCARD', 'WATCH', 'UNWATCH', 'RENAME'],
-  ...[
-    'FLUSHALL',
-    'FLUSHDB',
-    'RESTORE',
-    'LSET',
-    'LTRIM',
-    'XGROUP',
-    'XSETID',
-    'BGSAVE',
-    'BGREWRITEAOF',
-    'SAVE',
-  ],
-]);
-const STATUS_SUBCOMMANDS = new Set(['CLIENT SETNAME', 'CONFIG SET', 'CONFIG RESETSTAT', 'SCRIPT FLUSH']);
-
 function rawFrom(command: RedisCommand, reply: unknown): RawReply {
-  const isStatus =
-    STATUS_REPLIES.has(String(command[0])) || STATUS_SUBCOMMANDS.has(`${command[0]} ${command[1]}`);
-  return isStatus && Buffer.isBuffer(reply) ? reply.toString('latin1') : checked(reply);
+  // ioredis hands over a status as a Buffer, like any other string.
+  return answersWithStatus(command) && Buffer.isBuffer(reply) ? reply.toString('latin1') : checked(reply);
 }
 
 /**
@@ -181,13 +169,14 @@ function rawFrom(command: RedisCommand, reply: unknown): RawReply {
  * fine while the number is exact.
  */
 function checked(reply: unknown): RawReply {
-  if (reply === null || reply === undefined || Buffer.isBuffer(reply) || typeof reply === 'string')
-    return reply;
+  if (reply === null || reply === undefined || Buffer.isBuffer(reply)) return reply;
+  // With `stringNumbers` text is a number: an integer, or a RESP3 double, which RESP2 sends as a bulk string.
+  if (typeof reply === 'string') return /^[+-]?\d+$/.test(reply) ? reply : Buffer.from(reply);
   if (Array.isArray(reply)) return reply.map(checked);
   if (typeof reply === 'number' && Number.isSafeInteger(reply)) return String(reply);
   if (typeof reply === 'number') {
     throw new InvalidOptionError(
-      'the ioredis option stringNumbers',
+      'the client option stringNumbers',
       false,
       'true to receive integers beyond 2^53 exactly',
     );

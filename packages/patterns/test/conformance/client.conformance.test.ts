@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { RedisClient } from '../../src/client/redis-client.js';
 import { NotConnectedError, RedisReplyError, UnknownOutcomeError } from '../../src/errors.js';
 import { TestRedis } from '../support/redis.js';
-import { clientNames, type OpenClient, openClient } from '../support/variants.js';
+import { clientNames, limitsOf, type OpenClient, openClient } from '../support/variants.js';
 import { waitFor } from '../support/wait-for.js';
 
 /** What every client adapter promises, over both protocol versions, on a real server of its own. */
@@ -57,10 +57,16 @@ describe.each(clientNames.flatMap((name) => [[name, 2] as const, [name, 3] as co
       expect(await redis.send(['LPOP', key])).toEqual(expected[0]);
     });
 
-    it('keeps integers beyond 2^53 exact', async () => {
+    it('keeps integers beyond 2^53 exact, or refuses to hand over a rounded one', async () => {
       const key = newKey();
       const connection = await redis.openConnection({ name: 'integers' });
       for (const sender of [redis, connection]) {
+        if (!limitsOf(clientName).exactIntegers) {
+          await sender.send(['SET', key, '9007199254740993']);
+          await expect(sender.send(['INCR', key])).rejects.toBeInstanceOf(UnknownOutcomeError);
+          expect(String(await sender.send(['GET', key]))).toBe('9007199254740994');
+          continue;
+        }
         await sender.send(['SET', key, '9007199254740993']);
         expect(await sender.send(['INCRBY', key, '0'])).toBe(9007199254740993n);
         await sender.send(['SET', key, '-9223372036854775807']);
@@ -117,9 +123,9 @@ describe.each(clientNames.flatMap((name) => [[name, 2] as const, [name, 3] as co
         bodies.map((_, index) => index + 1),
       );
       const stored = await redis.send(['LRANGE', key, '0', '-1']);
-      expect(Array.isArray(stored) && Buffer.concat(stored.filter(Buffer.isBuffer))).toEqual(
-        Buffer.concat(bodies),
-      );
+      // Not `toEqual`: it takes minutes for megabytes.
+      const all = Buffer.concat(Array.isArray(stored) ? stored.filter(Buffer.isBuffer) : []);
+      expect(all.equals(Buffer.concat(bodies))).toBe(true);
     });
 
     it('says unknown when the deadline passes, and ignores the late answer', async () => {
@@ -143,7 +149,8 @@ describe.each(clientNames.flatMap((name) => [[name, 2] as const, [name, 3] as co
         ],
         { deadlineMs: 200 },
       );
-      expect(outcomes.map((outcome) => outcome.state)).toEqual(['ok', 'unknown']);
+      const first = limitsOf(clientName).answersOneByOne ? 'ok' : 'unknown';
+      expect(outcomes.map((outcome) => outcome.state)).toEqual([first, 'unknown']);
       await connection.close();
     });
 
@@ -187,29 +194,38 @@ describe.each(clientNames.flatMap((name) => [[name, 2] as const, [name, 3] as co
       await waitFor(async () => (await connectionIds('killed')).length === 0, 'it to be gone');
     });
 
-    it('subscribes, survives the loss of the subscription and counts the gap', async () => {
-      const channel = newKey();
-      const received: Buffer[] = [];
-      let resubscribed = 0;
-      const subscription = await redis.subscribe(channel, (body) => received.push(body), {
-        name: 'subscriber',
-        onResubscribe: () => resubscribed++,
-      });
-      const bytes = Buffer.of(0xff, 0);
-      expect(await redis.send(['PUBLISH', channel, bytes])).toBe(1);
-      await waitFor(() => received.length === 1, 'the message');
-      expect(received[0]).toEqual(bytes);
-      const [id = ''] = await connectionIds('subscriber');
-      await redis.send(['CLIENT', 'KILL', 'ID', id]);
-      await waitFor(() => resubscribed === 1, 'the new subscription');
-      expect(subscription.gaps).toBe(1);
-      expect(await redis.send(['PUBLISH', channel, 'again'])).toBe(1);
-      await waitFor(() => received.length === 2, 'the second message');
-      await subscription.close();
-      expect(await redis.send(['PUBLISH', channel, 'nobody'])).toBe(0);
+    const canSubscribe = protocol === 3 || limitsOf(clientName).subscribesOverResp2;
+    it.runIf(!canSubscribe)('says that it cannot subscribe over this protocol', async () => {
+      const subscribing = redis.subscribe(newKey(), () => undefined, { name: 'subscriber' });
+      await expect(subscribing).rejects.toMatchObject({ cause: { code: 'INVALID_OPTION' } });
     });
 
-    it('notices a subscription on a connection that is silent for good', async () => {
+    it.runIf(canSubscribe)(
+      'subscribes, survives the loss of the subscription and counts the gap',
+      async () => {
+        const channel = newKey();
+        const received: Buffer[] = [];
+        let resubscribed = 0;
+        const subscription = await redis.subscribe(channel, (body) => received.push(body), {
+          name: 'subscriber',
+          onResubscribe: () => resubscribed++,
+        });
+        const bytes = Buffer.of(0xff, 0);
+        expect(await redis.send(['PUBLISH', channel, bytes])).toBe(1);
+        await waitFor(() => received.length === 1, 'the message');
+        expect(received[0]).toEqual(bytes);
+        const [id = ''] = await connectionIds('subscriber');
+        await redis.send(['CLIENT', 'KILL', 'ID', id]);
+        await waitFor(() => resubscribed === 1, 'the new subscription');
+        expect(subscription.gaps).toBe(1);
+        expect(await redis.send(['PUBLISH', channel, 'again'])).toBe(1);
+        await waitFor(() => received.length === 2, 'the second message');
+        await subscription.close();
+        expect(await redis.send(['PUBLISH', channel, 'nobody'])).toBe(0);
+      },
+    );
+
+    it.runIf(canSubscribe)('notices a subscription on a connection that is silent for good', async () => {
       let gaps = 0;
       let alive = 0;
       const subscription = await redis.subscribe(newKey(), () => undefined, {

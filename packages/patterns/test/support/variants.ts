@@ -1,5 +1,7 @@
 import { readdirSync } from 'node:fs';
+import { GlideClient, type GlideClientConfiguration, Logger, ProtocolVersion } from '@valkey/valkey-glide';
 import { Redis } from 'ioredis';
+import { Valkey } from 'iovalkey';
 import { createClient } from 'redis';
 import type { RedisClient } from '../../src/client/redis-client.js';
 import type { MessagingPattern } from '../../src/messaging/pattern.js';
@@ -33,7 +35,8 @@ export interface OpenClient {
   close(): Promise<void>;
 }
 
-type Wrap = (client: unknown) => RedisClient;
+/** Adapters of libraries that cannot duplicate a client take its configuration too. */
+type Wrap = (client: unknown, configuration?: unknown) => RedisClient;
 type Protocol = 2 | 3;
 
 /** How to make the library's client; the adapter itself is found by its file. */
@@ -64,7 +67,58 @@ const LIBRARIES: Record<string, (url: string, protocol: Protocol, wrap: Wrap) =>
       },
     };
   },
+  // It speaks RESP2, whatever is asked for.
+  async iovalkey(url, _protocol, wrap) {
+    const client = new Valkey(url, { stringNumbers: true, lazyConnect: true });
+    client.on('error', () => undefined);
+    await client.connect();
+    const redis = wrap(client);
+    return {
+      redis,
+      async close() {
+        await redis.close();
+        client.disconnect();
+      },
+    };
+  },
+  async 'valkey-glide'(url, protocol, wrap) {
+    const { hostname, port } = new URL(url);
+    const configuration: GlideClientConfiguration = {
+      addresses: [{ host: hostname, port: Number(port) }],
+      protocol: protocol === 2 ? ProtocolVersion.RESP2 : ProtocolVersion.RESP3,
+      requestTimeout: 10_000,
+      inflightRequestsLimit: 1_000_000,
+    };
+    Logger.init('off');
+    const client = await GlideClient.createClient(configuration);
+    const redis = wrap(client, configuration);
+    return {
+      redis,
+      async close() {
+        await redis.close();
+        client.close();
+      },
+    };
+  },
 };
+
+/** What a library cannot do, whatever its adapter does; its header says the same. */
+export interface LibraryLimits {
+  /** Integers beyond 2^53 arrive exact; otherwise they are refused, never handed over rounded. Default true. */
+  readonly exactIntegers?: boolean;
+  /** Many commands in one write are answered one by one; otherwise all at once. Default true. */
+  readonly answersOneByOne?: boolean;
+  /** Subscribes in RESP2 too. Default true. */
+  readonly subscribesOverResp2?: boolean;
+}
+
+const LIMITS: Record<string, LibraryLimits> = {
+  'valkey-glide': { exactIntegers: false, answersOneByOne: false, subscribesOverResp2: false },
+};
+
+export function limitsOf(name: string): Required<LibraryLimits> {
+  return { exactIntegers: true, answersOneByOne: true, subscribesOverResp2: true, ...LIMITS[name] };
+}
 
 export const clientNames: readonly string[] = variantsIn('client', 'redis-client.ts');
 

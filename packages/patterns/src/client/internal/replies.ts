@@ -12,6 +12,28 @@ const BULK_ONLY = new Set(['XREAD', 'XREADGROUP', 'XRANGE', 'XREVRANGE', 'BRPOP'
 /** Replies of these are a RESP3 map of streams, which RESP2 sends as pairs. */
 const STREAM_READS = new Set(['XREAD', 'XREADGROUP']);
 
+/** For libraries that hand over a status as a string of bytes, like any other: these commands answer with one. */
+const STATUS_REPLIES = new Set([
+  ...['PING', 'SET', 'MSET', 'TYPE', 'SELECT', 'AUTH', 'MULTI', 'DISCARD', 'WATCH', 'UNWATCH', 'RENAME'],
+  ...[
+    'FLUSHALL',
+    'FLUSHDB',
+    'RESTORE',
+    'LSET',
+    'LTRIM',
+    'XGROUP',
+    'XSETID',
+    'BGSAVE',
+    'BGREWRITEAOF',
+    'SAVE',
+  ],
+]);
+const STATUS_SUBCOMMANDS = new Set(['CLIENT SETNAME', 'CONFIG SET', 'CONFIG RESETSTAT', 'SCRIPT FLUSH']);
+
+export function answersWithStatus([name, subcommand]: RedisCommand): boolean {
+  return STATUS_REPLIES.has(String(name)) || STATUS_SUBCOMMANDS.has(`${name} ${subcommand}`);
+}
+
 /** Brings a raw reply into the shape of the contract, whatever the library and the protocol version. */
 export function replyFrom(command: RedisCommand | undefined, raw: RawReply): RedisReply {
   const name = String(command?.[0]);
@@ -20,7 +42,7 @@ export function replyFrom(command: RedisCommand | undefined, raw: RawReply): Red
 }
 
 /**
- * Whether an argument list can be handed to a library as it is. Both libraries take `Buffer`s but not every
+ * Whether an argument list can be handed to a library as it is. The libraries take `Buffer`s but not every
  * `Uint8Array`.
  */
 export function argumentsOf(command: RedisCommand): readonly (string | Buffer)[] {

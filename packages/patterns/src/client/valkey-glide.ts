@@ -1,0 +1,242 @@
+import {
+  Batch,
+  ClosingError,
+  ConnectionError,
+  Decoder,
+  GlideClient,
+  type GlideClientConfiguration,
+  type GlideReturnType,
+  ProtocolVersion,
+  TimeoutError,
+} from '@valkey/valkey-glide';
+import { InvalidOptionError } from '../errors.js';
+import { Adapter } from './internal/adapter.js';
+import { errorFromGlide, rawFromGlide } from './internal/glide-replies.js';
+import { argumentsOf, type RawReply } from './internal/replies.js';
+import type { OpenWire, Wire } from './internal/wire.js';
+import type { AdapterOptions, RedisClient, RedisCommand } from './redis-client.js';
+
+/**
+ * Adapter for valkey-glide 2 (standalone), RESP2 and RESP3.
+ *
+ *     const client = await GlideClient.createClient(configuration);
+ *     const redis = valkeyGlide(client, configuration);
+ *
+ * The configuration is asked for because glide has no `duplicate`: connections of our own are made with it.
+ * `sendMany` is a non-atomic batch, one write and one answer in place for each command.
+ *
+ * Where glide differs from the others:
+ * - Integers beyond 2^53 reach JavaScript rounded. The outcome is `unknown` then: never a wrong number.
+ * - It reconnects by itself and tells nobody. On connections of our own the loss is noticed by the command it cut off
+ *   or, where nothing was under way, within three seconds by the number Redis gives to each connection (CLIENT ID).
+ * - While Redis is away, commands on the shared client wait up to the configured `requestTimeout` instead of being
+ *   refused, and are `unknown` then; raise it above 250 ms for large batches.
+ * - A batch has one answer for all: when it does not come, all its commands are `unknown`, also those carried out.
+ * - A blocking command is given up half a second after its block time by glide itself.
+ * - Subscriptions need RESP3.
+ *
+ * @throws {InvalidOptionError} a deadline that is not above 0.
+ */
+export function valkeyGlide(
+  client: GlideClient,
+  configuration: GlideClientConfiguration,
+  options?: AdapterOptions,
+): RedisClient {
+  return new Adapter(
+    { name: 'valkey-glide', shared: sharedWire(client), openWire: openerFrom(client, configuration) },
+    options,
+  );
+}
+
+const BYTES = { decoder: Decoder.Bytes };
+/** Every call has a deadline of ours; glide's own default of 250 ms would cut off long batches. About 24 days. */
+const NEVER_MS = 2 ** 31 - 1;
+/** How long a subscription may take to be confirmed, in milliseconds. */
+const SUBSCRIBE_WITHIN_MS = 5000;
+const IDENTIFY_EVERY_MS = 1000;
+/** Nothing else is under way when it is asked, so an answer takes a round trip; glide would wait for ever. */
+const IDENTIFY_WITHIN_MS = 2000;
+
+/** Writes in one go; rejects each promise with the error as the other libraries would word it. */
+function write(client: GlideClient, commands: readonly RedisCommand[]): Promise<RawReply>[] {
+  const [first] = commands;
+  if (first !== undefined && commands.length === 1) return [sendOne(client, first)];
+  const replies = sendBatch(client, commands);
+  return commands.map(async (command, index) => {
+    const reply = (await replies)[index];
+    if (reply instanceof Error) throw errorFromGlide(reply);
+    return rawFromGlide(command, reply ?? null);
+  });
+}
+
+async function sendOne(client: GlideClient, command: RedisCommand): Promise<RawReply> {
+  try {
+    return rawFromGlide(command, await client.customCommand([...argumentsOf(command)], BYTES));
+  } catch (error) {
+    throw errorFromGlide(error);
+  }
+}
+
+async function sendBatch(
+  client: GlideClient,
+  commands: readonly RedisCommand[],
+): Promise<readonly GlideReturnType[]> {
+  const batch = new Batch(false);
+  for (const command of commands) batch.customCommand([...argumentsOf(command)]);
+  try {
+    return (await client.exec(batch, false, { ...BYTES, timeout: NEVER_MS })) ?? [];
+  } catch (error) {
+    throw errorFromGlide(error);
+  }
+}
+
+function sharedWire(client: GlideClient): Wire {
+  const notHere = (): Promise<never> => Promise.reject(new Error('the shared connection never subscribes'));
+  return {
+    // Glide does not tell; a closed client refuses the command.
+    isReady: true,
+    write: (commands) => write(client, commands),
+    subscribe: notHere,
+    unsubscribe: notHere,
+    // It is its owner's to close.
+    destroy: () => undefined,
+  };
+}
+
+function openerFrom(shared: GlideClient, configuration: GlideClientConfiguration): OpenWire {
+  return async (name, onLost) => {
+    let onMessage: ((body: Buffer) => void) | undefined;
+    const canSubscribe = configuration.protocol !== ProtocolVersion.RESP2;
+    const client = await GlideClient.createClient({
+      ...configuration,
+      clientName: name,
+      requestTimeout: NEVER_MS,
+      lazyConnect: false,
+      ...(canSubscribe && {
+        pubsubSubscriptions: {
+          channelsAndPatterns: {},
+          callback: ({ message }) => {
+            if (Buffer.isBuffer(message)) onMessage?.(message);
+          },
+        },
+        defaultDecoder: Decoder.Bytes,
+      }),
+    });
+    // A user who may not ask is not told of idle losses.
+    const connectionId = await sendOne(client, ['CLIENT', 'ID']).catch(() => undefined);
+    return new OwnWire({
+      client,
+      shared,
+      connectionId,
+      canSubscribe,
+      onLost,
+      listen: (listener) => {
+        onMessage = listener;
+      },
+    });
+  };
+}
+
+interface OwnWireParts {
+  readonly client: GlideClient;
+  readonly shared: GlideClient;
+  /** `undefined` where Redis did not tell. */
+  readonly connectionId: RawReply;
+  readonly canSubscribe: boolean;
+  readonly onLost: (error: Error | undefined) => void;
+  readonly listen: (listener: ((body: Buffer) => void) | undefined) => void;
+}
+
+/** Makes a wire that ends for good out of a client that never does. */
+class OwnWire implements Wire {
+  readonly #parts: OwnWireParts;
+  readonly #idleCheck: NodeJS.Timeout | undefined;
+  #channel: string | undefined;
+  #underWay = 0;
+  #isGone = false;
+
+  constructor(parts: OwnWireParts) {
+    this.#parts = parts;
+    if (parts.connectionId === undefined) return;
+    this.#idleCheck = setInterval(() => this.#identify(), IDENTIFY_EVERY_MS).unref();
+  }
+
+  get isReady(): boolean {
+    return !this.#isGone;
+  }
+
+  write(commands: readonly RedisCommand[]): Promise<RawReply>[] {
+    this.#underWay++;
+    const replies = write(this.#parts.client, commands);
+    Promise.all(replies).then(
+      () => this.#underWay--,
+      (error: unknown) => {
+        this.#underWay--;
+        if (isLoss(error)) this.#lost(error);
+      },
+    );
+    return replies;
+  }
+
+  async subscribe(channel: string, onMessage: (body: Buffer) => void): Promise<void> {
+    if (!this.#parts.canSubscribe) {
+      throw new InvalidOptionError('protocol', 'RESP2', 'RESP3 to subscribe with valkey-glide');
+    }
+    this.#parts.listen(onMessage);
+    this.#channel = channel;
+    await this.#parts.client.subscribe([channel], SUBSCRIBE_WITHIN_MS);
+  }
+
+  async unsubscribe(channel: string): Promise<void> {
+    this.#channel = undefined;
+    await this.#parts.client.unsubscribe([channel], SUBSCRIBE_WITHIN_MS);
+  }
+
+  /**
+   * Glide keeps the socket for up to three seconds after `close`, and longer while a command waits on it: long enough
+   * to take a message for nobody. So Redis is asked, on the shared connection, to end that wait.
+   */
+  destroy(): void {
+    if (this.#isGone) return;
+    this.#isGone = true;
+    clearInterval(this.#idleCheck);
+    this.#parts.listen(undefined);
+    const { shared, connectionId } = this.#parts;
+    if (this.#underWay > 0 && typeof connectionId === 'string') {
+      sendOne(shared, ['CLIENT', 'UNBLOCK', connectionId]).catch(() => undefined);
+    }
+    if (this.#channel === undefined) this.#parts.client.close();
+    else {
+      this.unsubscribe(this.#channel)
+        .catch(() => undefined)
+        .finally(() => this.#parts.client.close());
+    }
+  }
+
+  /** A connection with another number is another connection. */
+  #identify(): void {
+    if (this.#underWay > 0 || this.#isGone) return;
+    const silent = setTimeout(() => this.#lost(new Error('no answer to CLIENT ID')), IDENTIFY_WITHIN_MS);
+    silent.unref();
+    this.write([['CLIENT', 'ID']])[0]
+      ?.then(
+        (id) => {
+          if (id !== this.#parts.connectionId)
+            this.#lost(new Error('valkey-glide has replaced the connection'));
+        },
+        () => undefined,
+      )
+      .finally(() => clearTimeout(silent));
+  }
+
+  #lost(error: Error): void {
+    if (this.#isGone) return;
+    this.destroy();
+    this.#parts.onLost(error);
+  }
+}
+
+/** After a timeout of glide's own the answer may still come, and be thrown away: that connection is done with. */
+function isLoss(error: unknown): error is Error {
+  return error instanceof ConnectionError || error instanceof ClosingError || error instanceof TimeoutError;
+}
