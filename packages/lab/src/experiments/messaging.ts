@@ -38,8 +38,10 @@ export const messaging = {
     inFlight: options.mode === 'capacity' ? options.inFlight : null,
     store: options.storeIsOurs ? 'sqlite' : shownStore(options.store),
     keyPrefix: options.keyPrefix,
+    via: options.via.kind,
+    connections: options.via.kind === 'http' ? options.via.connections : null,
   }),
-  metrics: ({ mode }) => messagingMetrics(mode),
+  metrics: messagingMetrics,
   estimateTrialMs: ({ until, perSecond, warmUp }) => {
     const loadMs =
       'messages' in until ? (until.messages / (perSecond ?? GUESSED_PER_SECOND)) * 1000 : until.durationMs;

@@ -20,6 +20,8 @@ import { ERROR_SCHEMA, ServiceError } from './service-error.js';
 export interface ConsumerServiceOptions {
   readonly client: RedisClient;
   readonly patterns: ReadonlyMap<string, MessagingPattern>;
+  /** Put before the key or channel of each pattern. */
+  readonly keyPrefix: string;
   readonly store: MessageStore;
   readonly archive: ResultArchive;
   /** Stable and unique among the consumers that run at the same time. */
@@ -40,12 +42,14 @@ const MOST_RESULTS = 1_000;
  * handled is a row in the store before the pattern's acknowledgement, stored once however often it is delivered.
  */
 export const consumerService: FastifyPluginAsync<ConsumerServiceOptions> = async (app, options) => {
-  const { client, patterns, store, archive, consumerName, drainDeadlineMs, shutdownDeadlineMs } = options;
+  const { client, patterns, keyPrefix, store, archive, consumerName } = options;
+  const { drainDeadlineMs, shutdownDeadlineMs } = options;
+  const keyOf = (pattern: MessagingPattern): string => keyPrefix + pattern.defaultKey;
   const runs = new Map(
     [...patterns].map(([name, pattern]) => {
       const log = app.log.child({ pattern: name });
       const onError = (err: Error): void => log.warn({ err }, 'survived');
-      return [name, new PatternRun({ pattern, client, store, consumerName, onError })];
+      return [name, new PatternRun({ pattern, client, key: keyOf(pattern), store, consumerName, onError })];
     }),
   );
   // No request has a body that matters, whatever its content type: curl and others send empty JSON or forms.
@@ -129,7 +133,7 @@ export const consumerService: FastifyPluginAsync<ConsumerServiceOptions> = async
     const pattern = patternOf(patterns, name);
     const run = patternOf(runs, name);
     const { counters, ...figures } = run.figures();
-    const state = await inspect(client, pattern);
+    const state = await inspect(pattern);
     return {
       pattern: publicName(pattern),
       running: run.isRunning,
@@ -141,6 +145,11 @@ export const consumerService: FastifyPluginAsync<ConsumerServiceOptions> = async
       disconnects: counters?.disconnects ?? 0,
       lastPollAgeMs: run.isRunning ? (counters?.lastPollAgeMs ?? null) : null,
     };
+  }
+
+  /** Live figures are given with Redis away, too. */
+  async function inspect(pattern: MessagingPattern): Promise<PatternState | undefined> {
+    return pattern.inspect(client, { key: keyOf(pattern) }).catch(() => undefined);
   }
 
   async function readiness(): Promise<Readiness> {
@@ -156,7 +165,7 @@ export const consumerService: FastifyPluginAsync<ConsumerServiceOptions> = async
   }
 
   const registry = createRegistry();
-  addConsumerMetrics(registry, runs, (name) => inspect(client, patternOf(patterns, name)));
+  addConsumerMetrics(registry, runs, (name) => inspect(patternOf(patterns, name)));
   addOperations(app, registry, readiness);
 };
 
@@ -192,11 +201,6 @@ const ARCHIVED_SCHEMA = {
     finishedAt: { type: 'string', description: 'ISO 8601, UTC.' },
   },
 } as const;
-
-/** Live figures are given with Redis away, too. */
-async function inspect(client: RedisClient, pattern: MessagingPattern): Promise<PatternState | undefined> {
-  return pattern.inspect(client).catch(() => undefined);
-}
 
 async function storeReadiness(store: MessageStore): Promise<Readiness> {
   try {

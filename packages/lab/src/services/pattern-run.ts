@@ -1,4 +1,4 @@
-import type { Consumer, ConsumerCounters, Message, MessagingPattern, RedisClient } from '@weir/patterns';
+import type { Consumer, ConsumerCounters, MessagingPattern, RedisClient } from '@weir/patterns';
 import type { Milliseconds } from '../core/units.js';
 import type { MessageStore } from '../stores/message-store.js';
 import { publicName } from './pattern-parameter.js';
@@ -15,6 +15,7 @@ export interface StartOptions {
 export interface PatternRunOptions {
   readonly pattern: MessagingPattern;
   readonly client: RedisClient;
+  readonly key: string;
   readonly store: MessageStore;
   readonly consumerName: string;
   /** Errors that the consumer survived, for the log. */
@@ -45,7 +46,7 @@ export class PatternRun {
 
   /** @throws {ServiceError} 409 when it runs already; and what Redis or the store answers */
   async start({ batch, from }: StartOptions): Promise<void> {
-    const { pattern, client, store, consumerName, onError } = this.#options;
+    const { pattern, client, key, store, consumerName, onError } = this.#options;
     const before = this.#state;
     if (before.name !== 'idle') {
       throw new ServiceError(409, 'ALREADY_STARTED', `${pattern.name} is ${before.name}; stop it first`);
@@ -53,12 +54,12 @@ export class PatternRun {
     this.#state = { name: 'starting' };
     try {
       await store.ping();
-      const consumer = pattern.createConsumer(client, { batch, from, consumerName, onError });
+      const consumer = pattern.createConsumer(client, { key, batch, from, consumerName, onError });
       const tally = new Tally();
       await consumer.start(async (messages) => {
         tally.begin();
         const { inserted, duplicates } = await saveMessages(store, pattern.name, messages);
-        tally.saved(messages, inserted, duplicates);
+        tally.saved(inserted, duplicates);
       });
       this.#state = { name: 'running', consumer, tally };
     } catch (error) {
@@ -116,7 +117,7 @@ class Tally {
     this.#firstMs ??= performance.now();
   }
 
-  saved(_messages: readonly Message[], inserted: number, duplicates: number): void {
+  saved(inserted: number, duplicates: number): void {
     this.#lastMs = performance.now();
     this.stored += inserted;
     this.duplicates += duplicates;

@@ -1,7 +1,7 @@
 import type { MessageBody, MessagingPattern, Producer, RedisClient } from '@weir/patterns';
 import { PatternError, SendError } from '@weir/patterns';
 import type { FastifyPluginAsync, FastifyRequest } from 'fastify';
-import { Counter, Gauge } from 'prom-client';
+import { Counter, Gauge, Histogram } from 'prom-client';
 import type { Bytes } from '../core/units.js';
 import { messagesOf } from './message-items.js';
 import { addOperations, createRegistry } from './operations.js';
@@ -17,9 +17,14 @@ import { ERROR_SCHEMA, ServiceError } from './service-error.js';
 export interface ProducerServiceOptions {
   readonly client: RedisClient;
   readonly patterns: ReadonlyMap<string, MessagingPattern>;
+  /** Put before the key or channel of each pattern. */
+  readonly keyPrefix: string;
   /** Largest message. */
   readonly bodyLimitBytes: Bytes;
 }
+
+/** The metric whose sum tells the share of a request that is Redis. */
+export const SEND_DURATION = 'weir_producer_send_duration_seconds';
 
 /** What is sent when a request has no body. */
 const DEFAULT_MESSAGE = 'benchmark-message';
@@ -30,11 +35,14 @@ const DEFAULT_MESSAGE = 'benchmark-message';
  * `unknown`: the connection broke before the answer, and sending again may repeat the message.
  */
 export const producerService: FastifyPluginAsync<ProducerServiceOptions> = async (app, options) => {
-  const { client, patterns, bodyLimitBytes } = options;
+  const { client, patterns, keyPrefix, bodyLimitBytes } = options;
   const producers = new Map(
     [...patterns].map(([name, pattern]) => [
       name,
-      pattern.createProducer(client, { maxBodyBytes: bodyLimitBytes }),
+      pattern.createProducer(client, {
+        key: keyPrefix + pattern.defaultKey,
+        maxBodyBytes: bodyLimitBytes,
+      }),
     ]),
   );
   // Whatever the content type, the body is the message, byte by byte.
@@ -45,6 +53,22 @@ export const producerService: FastifyPluginAsync<ProducerServiceOptions> = async
   app.addHook('onClose', async () => {
     await Promise.all([...producers.values()].map((producer) => producer.close()));
   });
+
+  const registry = createRegistry();
+  addProducerMetrics(registry, producers);
+  const durations = new Histogram({
+    name: SEND_DURATION,
+    help: 'Time from the write to the acknowledgement of Redis.',
+    labelNames: ['pattern'],
+    buckets: [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1, 5],
+    registers: [registry],
+  });
+  const sendTimed = async (pattern: string, bodies: readonly MessageBody[]): Promise<void> => {
+    const producer = patternOf(producers, pattern);
+    const began = performance.now();
+    await send(producer, bodies);
+    durations.observe({ pattern }, (performance.now() - began) / 1000);
+  };
 
   const params = patternParametersSchema([...patterns.keys()]);
   const tags = ['producer'];
@@ -60,7 +84,7 @@ export const producerService: FastifyPluginAsync<ProducerServiceOptions> = async
       },
     },
     async (request, reply) => {
-      await send(patternOf(producers, request.params.pattern), [messageOf(request)]);
+      await sendTimed(request.params.pattern, [messageOf(request)]);
       reply.type('text/plain; charset=utf-8');
       return 'ok';
     },
@@ -82,13 +106,11 @@ export const producerService: FastifyPluginAsync<ProducerServiceOptions> = async
         bytesOf(request),
         /ndjson|jsonl/.test(request.headers['content-type'] ?? ''),
       );
-      await send(patternOf(producers, request.params.pattern), messages);
+      await sendTimed(request.params.pattern, messages);
       return { acknowledged: messages.length, failed: [] };
     },
   );
 
-  const registry = createRegistry();
-  addProducerMetrics(registry, producers);
   addOperations(app, registry, () => redisReadiness(client));
 };
 

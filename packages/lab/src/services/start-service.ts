@@ -5,6 +5,7 @@ import { loadPatterns } from '../core/load-patterns.js';
 import type { Milliseconds } from '../core/units.js';
 import { type ClientLibrary, connectClient } from '../redis/clients.js';
 import { resolveStore } from '../stores/load-stores.js';
+import type { MessageStore } from '../stores/message-store.js';
 import { checkExposure } from './authorization.js';
 import { type ConsumerServiceOptions, consumerService } from './consumer.js';
 import { createHttpServer, type HttpServerOptions } from './http-server.js';
@@ -18,6 +19,8 @@ export interface ServiceOptions extends Omit<HttpServerOptions, 'title'> {
   /** With credentials, if any. */
   readonly redisUrl: string;
   readonly client: ClientLibrary;
+  /** Put before the keys and channels of the patterns. */
+  readonly keyPrefix: string;
 }
 
 export interface ConsumerOptions
@@ -25,6 +28,8 @@ export interface ConsumerOptions
     Pick<ConsumerServiceOptions, 'consumerName' | 'drainDeadlineMs' | 'shutdownDeadlineMs'> {
   /** Address of the store for messages and results. */
   readonly store: string;
+  /** Puts something between the consumers and the store that sees every batch that is saved. */
+  readonly observe?: (store: MessageStore) => MessageStore;
 }
 
 /** A service that listens. */
@@ -46,8 +51,9 @@ type Close = () => Promise<unknown>;
  */
 export async function startProducerService(options: ServiceOptions): Promise<RunningService> {
   return start(options, 'weir producer', async (app, client) => {
-    const { bodyLimitBytes } = options;
-    await app.register(producerService, { client, patterns: await loadPatterns(), bodyLimitBytes });
+    const { keyPrefix, bodyLimitBytes } = options;
+    const patterns = await loadPatterns();
+    await app.register(producerService, { client, patterns, keyPrefix, bodyLimitBytes });
     return [];
   });
 }
@@ -58,13 +64,21 @@ export async function startProducerService(options: ServiceOptions): Promise<Run
  */
 export async function startConsumerService(options: ConsumerOptions): Promise<RunningService> {
   return start(options, 'weir consumer', async (app, client) => {
-    const { consumerName, drainDeadlineMs, shutdownDeadlineMs } = options;
+    const { keyPrefix, consumerName, drainDeadlineMs, shutdownDeadlineMs, observe } = options;
     const driver = await resolveStore(options.store);
     const store = await driver.open(options.store);
     const archive = await openResultArchive(options.store, driver.keeps ?? true);
     const deadlines = { drainDeadlineMs, shutdownDeadlineMs };
     const patterns = await loadPatterns();
-    await app.register(consumerService, { client, patterns, store, archive, consumerName, ...deadlines });
+    await app.register(consumerService, {
+      client,
+      patterns,
+      keyPrefix,
+      store: observe?.(store) ?? store,
+      archive,
+      consumerName,
+      ...deadlines,
+    });
     return [() => archive.close(), () => store.close()];
   });
 }

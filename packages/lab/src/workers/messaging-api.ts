@@ -9,9 +9,9 @@ import type { WorkerApi } from './worker-channel.js';
 /** What the two workers of a messaging trial offer, and the shapes that travel. */
 
 /** A producer of a messaging trial, in a process of its own. */
-export interface MessagingProducerApi extends WorkerApi {
+export interface MessagingProducerApi<Settings = ProducerSettings> extends WorkerApi {
   /** Connects. Called once, first. */
-  readonly prepare: (settings: ProducerSettings) => Promise<void>;
+  readonly prepare: (settings: Settings) => Promise<void>;
   /** Sends, closed loop, until `stopWarmUp`; answers how many messages that were. */
   readonly warmUp: (load: {
     readonly producerId: string;
@@ -68,12 +68,23 @@ export interface ProducerReport {
   readonly lastAcknowledgedNs: Nanoseconds;
   /** Only for an open load. */
   readonly schedule: ScheduleReport | undefined;
+  /** Only where the messages went through a service. */
+  readonly requests?: RequestTimes;
+}
+
+/** What sending through a service took, all requests together. */
+export interface RequestTimes {
+  readonly count: number;
+  /** From the request to its answer, as the sender sees it. */
+  readonly totalNs: Nanoseconds;
+  /** Of that, how long the service waited for Redis. */
+  readonly redisNs: Nanoseconds;
 }
 
 /** A consumer of a messaging trial, in a process of its own. Emits `handled` ({@link HandledEvent}) as it works. */
-export interface MessagingConsumerApi extends WorkerApi {
+export interface MessagingConsumerApi<Settings = ConsumerSettings> extends WorkerApi {
   /** Connects and opens the store. Called once, first. */
-  readonly prepare: (settings: ConsumerSettings) => Promise<void>;
+  readonly prepare: (settings: Settings) => Promise<void>;
   /** Starts reading; answers when every message sent from now on will be seen. */
   readonly start: (parameters: { readonly from: 'new' | 'beginning' }) => Promise<void>;
   readonly beginWindow: (parameters: undefined) => void;

@@ -76,6 +76,7 @@ function addCommonOptions(command: Command, port: string): void {
       'your Redis (default: one for trying out, shared by what is served from this folder)',
     ).env('WEIR_REDIS'),
     new Option('--client <library>', 'client library').default('node-redis'),
+    new Option('--key-prefix <text>', 'put before the keys and channels of the patterns').default(''),
     new Option('--token <text>', 'what requests must bring as Authorization: Bearer').env('WEIR_TOKEN'),
     new Option('--body-limit <bytes>', 'largest body of a request').default(String(DEFAULT_BODY_LIMIT)),
     new Option(
@@ -141,6 +142,7 @@ function parseServiceOptions(texts: OptionTexts): Omit<ServiceOptions, 'redisUrl
     token,
     port: parseInteger('--port', text('port') ?? '', { min: 0, max: 65_535 }),
     client: clientLibrary(text('client') ?? ''),
+    keyPrefix: text('keyPrefix') ?? '',
     bodyLimitBytes: parseInteger('--body-limit', text('bodyLimit') ?? '', { min: 1, max: MOST_BODY_BYTES }),
     requestsPerSecond:
       rate === undefined ? undefined : parseInteger('--rate-limit', rate, { min: 1, max: 1_000_000 }),

@@ -7,7 +7,8 @@ import type { Measurement, MetricDefinition, Observations } from '../../measure/
 import { sumResources } from '../../measure/resources.js';
 import type { Histogram, Ledger, Quantity } from '../../measure/result.js';
 import { TIMELINE_STEP_NS } from '../../workers/messaging-api.js';
-import type { Mode } from './options.js';
+import { HTTP_METRICS, httpFigures } from './http-share.js';
+import type { MessagingOptions } from './options.js';
 import type { TrialRecord } from './trial.js';
 
 /** Bodies of the wrong length are no messages of ours; both halves of a window need steps to be compared. */
@@ -23,7 +24,10 @@ const LATENCY = [
 const LOOPS_FOR_LITTLE = 10;
 
 /** What is measured in each mode, and which of it is compared. */
-export function messagingMetrics(mode: Mode): readonly MetricDefinition[] {
+export function messagingMetrics({
+  mode,
+  via,
+}: Pick<MessagingOptions, 'mode' | 'via'>): readonly MetricDefinition[] {
   const latency = LATENCY.map(
     ([name, description, percentile]): MetricDefinition => ({
       name,
@@ -50,7 +54,9 @@ export function messagingMetrics(mode: Mode): readonly MetricDefinition[] {
     description:
       'Messages acknowledged by Redis per second, from the first send to the last acknowledgement.',
   };
-  if (mode !== 'backlog') return [throughput, sendRate, ...latency];
+  if (mode !== 'backlog') {
+    return [throughput, sendRate, ...latency, ...(via.kind === 'http' ? HTTP_METRICS : [])];
+  }
   const drainRate: MetricDefinition = {
     name: 'drainRate',
     unit: 'msg/s',
@@ -72,9 +78,10 @@ export function measurementOf(record: TrialRecord): Measurement {
     { fanOut: pattern.capabilities.fanOut },
   );
   const latency = mergeHistograms(deliveries.map((report) => report.latency));
-  const resources = {
+  const resources: Measurement['resources'] = {
     producer: sumResources(record.producerResources),
-    consumer: sumResources(record.consumerResources),
+    // Of a consumer service that the user runs only its driver is ours to measure, and that says nothing.
+    ...(isRemote(options) ? {} : { consumer: sumResources(record.consumerResources) }),
   };
   const paced = options.mode === 'rate';
   return {
@@ -88,7 +95,7 @@ export function measurementOf(record: TrialRecord): Measurement {
       redis: record.redis,
       cpuCount: cpus().length,
       paced,
-      processes: { producer: options.producers, consumer: options.consumers },
+      processes: { producer: record.producerResources.length, consumer: options.consumers },
     }),
     observations: observationsOf(record, ledger, latency),
   };
@@ -120,7 +127,7 @@ function metricsOf(
   const known = Object.entries(percentiles).flatMap(([name, value]): [string, Quantity][] =>
     value === null ? [] : [[name, { value, unit: 'ns' }]],
   );
-  return { throughput, sendRate, ...Object.fromEntries(known) };
+  return { throughput, sendRate, ...Object.fromEntries(known), ...httpFigures(sends) };
 }
 
 /** Edges of the window. All workers of a local fleet share one monotonic clock. */
@@ -191,10 +198,12 @@ function closedLoopOf(
   ledger: Ledger,
   latency: Histogram,
 ): Pick<Observations, 'closedLoop'> {
-  const { mode, inFlight } = record.options;
+  const { mode, inFlight, via } = record.options;
   const meanLatencyNs = decodeHistogram(latency).mean;
   const perSecond = metricsOf(record, ledger, latency).throughput?.value;
-  const isFull = mode === 'capacity' && ledger.delivered >= LOOPS_FOR_LITTLE * inFlight;
+  // Over HTTP the connections hold fewer messages than the loop would let through.
+  const isFull =
+    mode === 'capacity' && via.kind === 'direct' && ledger.delivered >= LOOPS_FOR_LITTLE * inFlight;
   if (!isFull || meanLatencyNs === null || perSecond === undefined) return {};
   return { closedLoop: { inFlight, perSecond, meanLatencyNs } };
 }
@@ -290,4 +299,8 @@ function serverCountsOf(
       relation: 'exact',
     },
   ];
+}
+
+function isRemote({ via }: MessagingOptions): boolean {
+  return via.kind === 'http' && via.remote !== undefined;
 }

@@ -8,6 +8,7 @@ import { resolveStore } from '../../stores/load-stores.js';
 import type { LoadEnd } from '../../workers/messaging-api.js';
 import { SMALLEST_PAYLOAD_BYTES } from '../../workers/payload.js';
 import type { CommonOptions, OptionDefinition, RawOptions } from '../experiment.js';
+import { parseVia, VIA_OPTIONS, type Via } from './via.js';
 
 export const MODES = ['capacity', 'rate', 'backlog'] as const;
 export type Mode = (typeof MODES)[number];
@@ -35,6 +36,8 @@ export interface MessagingOptions {
   /** The store is a file of this run: emptied before each trial, removed at the end. */
   readonly storeIsOurs: boolean;
   readonly keyPrefix: string;
+  /** Which way the messages take. */
+  readonly via: Via;
   readonly warmUp: WarmUp;
   /** How long to wait for messages that do not come, in milliseconds. */
   readonly drainDeadlineMs: number;
@@ -76,7 +79,7 @@ export const OPTIONS = [
   {
     flags: '--bulk <count>',
     description: 'messages in one send of a producer, 1 to 1000',
-    defaultText: '100',
+    defaultText: '100, with --via http 1',
   },
   { flags: '--producers <count>', description: 'producer processes', defaultText: '1' },
   { flags: '--consumers <count>', description: 'consumer processes', defaultText: '1' },
@@ -108,6 +111,7 @@ export const OPTIONS = [
     description: 'put before the keys and channels of the patterns',
     defaultText: 'none',
   },
+  ...VIA_OPTIONS,
 ] as const satisfies readonly OptionDefinition[];
 
 /** Reads and checks the option texts. */
@@ -135,6 +139,10 @@ export async function parseOptions(raw: RawOptions, common: CommonOptions): Prom
     },
   );
   const store = await parseStore(text('store', 'none'), common);
+  const via = parseVia(raw, { payloadBytes, mode });
+  const remote = via.kind === 'http' ? via.remote : undefined;
+  // The original's way over HTTP is one message a request.
+  const defaultBulk = via.kind === 'http' ? 1 : Math.min(DEFAULT_BULK, inFlight);
   return {
     patterns: await parsePatterns(raw.patterns, mode),
     clients: parseClients(text('client', 'node-redis')),
@@ -144,14 +152,18 @@ export async function parseOptions(raw: RawOptions, common: CommonOptions): Prom
     perSecond: parseRate(raw.rate, mode),
     payloadBytes,
     producers: parseInteger('--producers', text('producers', '1'), { min: 1, max: 64 }),
-    consumers: parseInteger('--consumers', text('consumers', '1'), { min: 1, max: 64 }),
-    bulk: parseInteger('--bulk', text('bulk', String(Math.min(DEFAULT_BULK, inFlight))), {
+    consumers: parseInteger('--consumers', text('consumers', String(remote?.consumers.length ?? 1)), {
+      min: 1,
+      max: 64,
+    }),
+    bulk: parseInteger('--bulk', text('bulk', String(defaultBulk)), {
       min: 1,
       max: Math.min(1000, inFlight),
     }),
     inFlight,
     ...store,
     keyPrefix: text('keyPrefix', ''),
+    via,
     warmUp: quick ? WARM_UP.quick : WARM_UP.longer,
     drainDeadlineMs: 30_000,
   };

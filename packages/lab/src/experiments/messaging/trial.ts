@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { MessagingPattern, PatternState, StopReport } from '@weir/patterns';
 import type { Worker } from '../../fleet/fleet.js';
-import { type TypedWorker, typedWorker } from '../../fleet/typed-worker.js';
 import { beginMachineWindow, type MachineLoad } from '../../measure/machine-load.js';
 import type { Measurement, Observations } from '../../measure/measurement.js';
 import type { Factors, RedisFigures, Resources } from '../../measure/result.js';
@@ -11,18 +10,17 @@ import type { ConnectedClient } from '../../redis/libraries/library.js';
 import { resolveStore } from '../../stores/load-stores.js';
 import type {
   ConsumerReport,
-  ConsumerSettings,
   LoadEnd,
   MessagingConsumerApi,
-  MessagingProducerApi,
   ProducerLoad,
   ProducerReport,
-  ProducerSettings,
 } from '../../workers/messaging-api.js';
 import type { TrialContext } from '../experiment.js';
 import { HandledBoard } from './handled-board.js';
+import { startHttpWorkers } from './http-workers.js';
 import { measurementOf } from './measurement.js';
 import type { MessagingOptions } from './options.js';
+import { startDirectWorkers, type TrialWorkers, type WorkerPlan } from './start-workers.js';
 import { watchWarmUp } from './warm-up.js';
 
 /** When nothing has been handled for this long, what is still missing will not come. */
@@ -40,6 +38,7 @@ export interface TrialRecord {
   readonly sends: readonly ProducerReport[];
   readonly deliveries: readonly ConsumerReport[];
   readonly stops: readonly StopReport[];
+  /** Of the producers and of what stands between them and Redis. */
   readonly producerResources: readonly Resources[];
   readonly consumerResources: readonly Resources[];
   readonly redis: RedisFigures;
@@ -75,9 +74,8 @@ class MessagingTrial {
   /** Sets the messages of this trial apart from those of all others, also in a store that is kept. */
   readonly #nonce = randomBytes(4).toString('hex');
   /** All that were started, so that all are ended. */
-  readonly #workers: Worker[] = [];
-  #producers: readonly TypedWorker<MessagingProducerApi>[] = [];
-  #consumers: readonly TypedWorker<MessagingConsumerApi>[] = [];
+  readonly #started: Worker[] = [];
+  #workers: TrialWorkers = { producers: [], consumers: [], between: [] };
 
   static async open(
     factors: Factors,
@@ -148,7 +146,7 @@ class MessagingTrial {
 
   /** Ends the processes and leaves nothing behind on Redis. */
   async close(): Promise<void> {
-    await Promise.all(this.#workers.map((worker) => worker.stop()));
+    await Promise.all(this.#started.map((worker) => worker.stop()));
     try {
       await this.#pattern.destroy(this.#monitor.client, { key: this.#key });
     } catch {
@@ -159,44 +157,19 @@ class MessagingTrial {
   }
 
   async #startWorkers(client: ClientLibrary): Promise<void> {
-    const { fleet, redis } = this.#context;
-    const { producers, consumers, bulk, payloadBytes, store } = this.#options;
-    const shared = { pattern: this.#pattern.name, client, url: redis.url, key: this.#key, payloadBytes };
-    const start = async <Settings>(module: string, role: string, index: number, settings: Settings) => {
-      const worker = await fleet.start({ module, role, index });
-      this.#workers.push(worker);
-      await worker.call('prepare', settings);
-      return worker;
+    const { via } = this.#options;
+    const plan: WorkerPlan = {
+      pattern: this.#pattern.name,
+      client,
+      key: this.#key,
+      batch: this.#batch,
+      options: this.#options,
+      context: this.#context,
+      producerIds: this.#producerIds('p'),
+      warmUpIds: this.#producerIds('w'),
+      remember: (worker) => this.#started.push(worker),
     };
-    const starting = [
-      Promise.all(
-        indices(producers).map(async (index) =>
-          typedWorker<MessagingProducerApi>(
-            await start<ProducerSettings>('messaging-producer', 'producer', index, { ...shared, bulk }),
-          ),
-        ),
-      ).then((workers) => {
-        this.#producers = workers;
-      }),
-      Promise.all(
-        indices(consumers).map(async (index) =>
-          typedWorker<MessagingConsumerApi>(
-            await start<ConsumerSettings>('messaging-consumer', 'consumer', index, {
-              ...shared,
-              store,
-              batch: this.#batch,
-              consumerName: `consumer-${index + 1}`,
-              producers: this.#producerIds('p'),
-              warmUpProducers: this.#producerIds('w'),
-            }),
-          ),
-        ),
-      ).then((workers) => {
-        this.#consumers = workers;
-      }),
-    ];
-    const failed = (await Promise.allSettled(starting)).find((outcome) => outcome.status === 'rejected');
-    if (failed !== undefined) throw failed.reason;
+    this.#workers = via.kind === 'http' ? await startHttpWorkers(plan, via) : await startDirectWorkers(plan);
   }
 
   #producerIds(kind: 'p' | 'w'): string[] {
@@ -216,14 +189,18 @@ class MessagingTrial {
 
   /** Adds up the progress of the consumers and passes it to the producers' closed loops and the display. */
   #watch(): HandledBoard {
-    const workers = this.#consumers.map(({ worker }) => worker);
-    const board = new HandledBoard(workers, this.#producers.length, this.#pattern.capabilities.fanOut);
+    const workers = this.#workers.consumers.map(({ worker }) => worker);
+    const board = new HandledBoard(
+      workers,
+      this.#workers.producers.length,
+      this.#pattern.capabilities.fanOut,
+    );
     let shownAt = performance.now();
     let shown = 0;
     board.onChange(() => {
       const measured = board.byProducer('measured');
       const warmUp = board.byProducer('warmUp');
-      this.#producers.forEach((producer, index) => {
+      this.#workers.producers.forEach((producer, index) => {
         const total = measured[index] || warmUp[index] || 0;
         producer.tell('handled', { total });
       });
@@ -244,13 +221,13 @@ class MessagingTrial {
     const inFlight = this.#inFlightEach();
     const ids = this.#producerIds('w');
     const sending = Promise.all(
-      this.#producers.map((producer, index) =>
+      this.#workers.producers.map((producer, index) =>
         producer.call('warmUp', { producerId: ids[index] ?? '', inFlight }),
       ),
     );
     const watching = watchWarmUp(board, this.#options.warmUp, this.#context.signal);
     const warmUp = await Promise.race([watching, sending.then(() => watching)]);
-    for (const producer of this.#producers) producer.tell('stopWarmUp', undefined);
+    for (const producer of this.#workers.producers) producer.tell('stopWarmUp', undefined);
     const warmUpSent = (await sending).reduce((sum, { sent }) => sum + sent, 0);
     await board.reached('warmUp', warmUpSent, QUIET_MS, this.#context.signal);
     return { warmUp, warmUpSent };
@@ -259,14 +236,16 @@ class MessagingTrial {
   async #produce(board: HandledBoard): Promise<ProducerReport[]> {
     const ids = this.#producerIds('p');
     const aborted = (): void => {
-      for (const producer of this.#producers) producer.tell('abort', undefined);
+      for (const producer of this.#workers.producers) producer.tell('abort', undefined);
     };
     const { signal } = this.#context;
     signal.addEventListener('abort', aborted, { once: true });
     const stalled = this.#endWhenStalled(board, aborted);
     try {
       const reports = await Promise.all(
-        this.#producers.map((producer, index) => producer.call('run', this.#load(ids[index] ?? '', index))),
+        this.#workers.producers.map((producer, index) =>
+          producer.call('run', this.#load(ids[index] ?? '', index)),
+        ),
       );
       signal.throwIfAborted();
       return reports;
@@ -306,13 +285,19 @@ class MessagingTrial {
   > {
     const endMachine = await beginMachineWindow();
     const before = await snapshot(this.#monitor.client);
-    await Promise.all(
-      [...this.#producers, ...this.#consumers].map((worker) => worker.call('beginWindow', undefined)),
-    );
+    const { producers, consumers, between } = this.#workers;
+    await Promise.all([
+      ...producers.map((worker) => worker.call('beginWindow', undefined)),
+      ...between.map((worker) => worker.call('beginWindow', undefined)),
+      ...consumers.map((worker) => worker.call('beginWindow', undefined)),
+    ]);
     return async () => {
       const [producerResources, consumerResources] = await Promise.all([
-        Promise.all(this.#producers.map((producer) => producer.call('endWindow', undefined))),
-        Promise.all(this.#consumers.map((consumer) => consumer.call('endWindow', undefined))),
+        Promise.all([
+          ...producers.map((worker) => worker.call('endWindow', undefined)),
+          ...between.map((worker) => worker.call('endWindow', undefined)),
+        ]),
+        Promise.all(consumers.map((worker) => worker.call('endWindow', undefined))),
       ]);
       const redis = difference(before, await snapshot(this.#monitor.client));
       return { producerResources, consumerResources, redis, machine: await endMachine() };
@@ -360,7 +345,7 @@ class MessagingTrial {
     name: Name,
     parameters: Parameters<MessagingConsumerApi[Name]>[0],
   ): Promise<Awaited<ReturnType<MessagingConsumerApi[Name]>>[]> {
-    return Promise.all(this.#consumers.map((consumer) => consumer.call(name, parameters)));
+    return Promise.all(this.#workers.consumers.map((consumer) => consumer.call(name, parameters)));
   }
 }
 
