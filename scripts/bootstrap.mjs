@@ -16,16 +16,14 @@ import {
   constants,
   existsSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
   realpathSync,
-  rmSync,
   statSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs';
-import { constants as osConstants, tmpdir } from 'node:os';
+import { constants as osConstants } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -42,13 +40,13 @@ const NEEDS = {
   postgres: { programs: ['postgres', 'pg_ctlcluster'], apt: ['postgresql'], brew: ['postgresql@17'] },
 };
 
-/** What `npm start` runs; arguments after `--` are added and win. The folder is removed at the end. */
-const startArguments = (folder) => [
-  'run',
-  'messaging',
-  '--quick',
-  '--store',
-  `sqlite:${join(folder, 'messages.db')}`,
+/** What `npm start` runs; arguments after `--` are added and win. */
+const START = [
+  'packages/lab/bin/weir.js',
+  ...['run', 'messaging', '--quick'],
+  ...['--patterns', 'queue,stream-xread,stream-group,pubsub'],
+  ...['--batch', '1,100'],
+  ...['--store', 'sqlite'],
 ];
 
 /** `build`: the project whose references are everything the command loads from `dist`. */
@@ -56,14 +54,14 @@ const COMMANDS = {
   start: {
     build: 'packages/lab',
     needs: ['redis'],
-    script: (folder) => ['packages/lab/bin/weir.js', ...startArguments(folder)],
+    script: START,
   },
   test: {
     build: 'packages/lab',
     needs: ['redis', 'mariadb', 'postgres'],
-    script: () => ['node_modules/vitest/vitest.mjs', 'run'],
+    script: ['node_modules/vitest/vitest.mjs', 'run'],
   },
-  bench: { build: 'bench', needs: ['redis'], script: () => ['bench/dist/main.js'] },
+  bench: { build: 'bench', needs: ['redis'], script: ['bench/dist/main.js'] },
 };
 
 /** Folders and files whose change makes a build stale. */
@@ -127,8 +125,8 @@ export function installPlan(need, machine) {
 }
 
 /** What Node is given for a command of ours: its script, its own arguments, then the user's. */
-export function commandLine(name, userArguments, folder) {
-  return [...COMMANDS[name].script(folder), ...userArguments];
+export function commandLine(name, userArguments) {
+  return [...COMMANDS[name].script, ...userArguments];
 }
 
 /** Exit code of a child as a shell reports it: 128 + signal when a signal ended it. */
@@ -151,13 +149,7 @@ async function main([name, ...userArguments]) {
   installPackages();
   build(COMMANDS[name].build);
   for (const need of COMMANDS[name].needs) provide(NEEDS[need]);
-
-  const folder = mkdtempSync(join(tmpdir(), 'weir-'));
-  try {
-    return await run(commandLine(name, userArguments, folder));
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+  return run(commandLine(name, userArguments));
 }
 
 function checkNode() {

@@ -10,7 +10,7 @@ interface Bootstrap {
     need: { programs: string[]; apt: string[]; brew: string[] },
     machine: { isRoot: boolean; sudoIsFree: boolean; has(program: string): boolean },
   ): { state: 'run'; commands: { line: string[]; mayFail: boolean }[] } | { state: 'ask'; remedy: string };
-  commandLine(name: string, userArguments: readonly string[], folder: string): string[];
+  commandLine(name: string, userArguments: readonly string[]): string[];
   exitCodeOf(code: number | null, signal: string | null): number;
 }
 
@@ -72,23 +72,27 @@ describe('bootstrap', () => {
   });
 
   it('puts the arguments of the user last, so that they win', () => {
-    expect(commandLine('start', ['--rounds', '6'], '/tmp/x')).toEqual([
+    expect(commandLine('start', ['--rounds', '6'])).toEqual([
       'packages/lab/bin/weir.js',
       'run',
       'messaging',
       '--quick',
+      '--patterns',
+      'queue,stream-xread,stream-group,pubsub',
+      '--batch',
+      '1,100',
       '--store',
-      'sqlite:/tmp/x/messages.db',
+      'sqlite',
       '--rounds',
       '6',
     ]);
-    expect(commandLine('test', ['--project', 'unit'], '/tmp/x')).toEqual([
+    expect(commandLine('test', ['--project', 'unit'])).toEqual([
       'node_modules/vitest/vitest.mjs',
       'run',
       '--project',
       'unit',
     ]);
-    expect(commandLine('bench', ['--json'], '/tmp/x')).toEqual(['bench/dist/main.js', '--json']);
+    expect(commandLine('bench', ['--json'])).toEqual(['bench/dist/main.js', '--json']);
   });
 
   it('ends as the command ended', () => {
