@@ -1,6 +1,6 @@
 import type { Fleet } from '../fleet/fleet.js';
 import type { Measurement, MetricDefinition } from '../measure/measurement.js';
-import type { Factors } from '../measure/result.js';
+import type { AsPublished, Factors, Plan, Summary } from '../measure/result.js';
 import type { ManagedOrGivenRedis } from '../redis/redis-target.js';
 
 /**
@@ -34,6 +34,17 @@ export interface Experiment<Options = unknown> {
    * Makes one trial and leaves nothing of it behind, whatever happens. Throws when it cannot be made; anything that merely looks wrong is for the checks.
    */
   trial(factors: Factors, options: Options, context: TrialContext): Promise<Measurement>;
+  /** Findings that only this experiment knows how to word, after those that all have. */
+  remarks?(summary: Summary, options: Options): readonly string[];
+  /**
+   * Replays the published experiment once, flaws and all, when the options ask for it, so that it can be shown beside
+   * the honest result.
+   */
+  replay?(
+    run: { readonly plan: Plan; readonly summary: Summary },
+    options: Options,
+    context: TrialContext,
+  ): Promise<AsPublished | undefined>;
 }
 
 export interface OptionDefinition {

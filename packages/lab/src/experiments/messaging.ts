@@ -1,5 +1,7 @@
 import { shownStore } from '../stores/load-stores.js';
 import type { Experiment } from './experiment.js';
+import { replayAsPublished } from './messaging/as-published.js';
+import { httpRemarks } from './messaging/http-share.js';
 import { messagingMetrics } from './messaging/measurement.js';
 import { type MessagingOptions, OPTIONS, parseOptions } from './messaging/options.js';
 import { messagingTrial } from './messaging/trial.js';
@@ -36,6 +38,7 @@ export const messaging = {
     consumers: options.consumers,
     bulk: options.bulk,
     inFlight: options.mode === 'capacity' ? options.inFlight : null,
+    warmUpSeconds: options.warmUp.capMs / 1000,
     store: options.storeIsOurs ? 'sqlite' : shownStore(options.store),
     keyPrefix: options.keyPrefix,
     via: options.via.kind,
@@ -50,4 +53,6 @@ export const messaging = {
   keys: ({ patterns, keyPrefix }) =>
     patterns.flatMap(({ defaultKey }) => [keyPrefix + defaultKey, `${keyPrefix}${defaultKey}:dead`]),
   trial: messagingTrial,
+  remarks: httpRemarks,
+  replay: replayAsPublished,
 } satisfies Experiment<MessagingOptions>;

@@ -15,7 +15,18 @@ beforeEach(async () => {
 });
 afterEach(() => sandbox.remove());
 
-const SMALL = ['run', 'messaging', '--patterns', 'queue', '--messages', '300', '--seed', '7'];
+const SMALL = [
+  'run',
+  'messaging',
+  '--patterns',
+  'queue',
+  '--messages',
+  '300',
+  '--warm-up',
+  '0.1',
+  '--seed',
+  '7',
+];
 /** Longer than any test waits: these runs are ended from outside, after their first trial. */
 const LONG = [...SMALL, '--rounds', '500'];
 const FIRST_TRIAL_DONE = /\[ *1\/1000\]/;

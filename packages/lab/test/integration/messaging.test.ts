@@ -41,7 +41,7 @@ describe('weir run messaging', () => {
   it('accounts for every message of every pattern, at every batch, in both clients, into the store', async () => {
     const { ended, result, trials } = await runMessaging([
       ...['--patterns', EVERY_PATTERN, '--batch', '1,100', '--client', 'node-redis,ioredis'],
-      ...['--messages', '400', '--rounds', '1', '--seed', '7', '--store', 'sqlite'],
+      ...['--messages', '400', '--rounds', '1', '--warm-up', '0.1', '--seed', '7', '--store', 'sqlite'],
     ]);
     expect(ended.stdout).toBe('');
     const schema: unknown = JSON.parse(
@@ -68,7 +68,7 @@ describe('weir run messaging', () => {
   it('shares work among several producers and consumers, and counts fan-out by the slowest', async () => {
     const { trials } = await runMessaging([
       ...['--patterns', EVERY_PATTERN, '--producers', '2', '--consumers', '2'],
-      ...['--messages', '1000', '--rounds', '1', '--seed', '7'],
+      ...['--messages', '1000', '--rounds', '1', '--warm-up', '0.1', '--seed', '7'],
     ]);
     for (const { variant, ledger } of trials) {
       expect(ledger, variant).toMatchObject({ attempted: 1000, delivered: 1000, lost: 0, duplicated: 0 });
@@ -77,7 +77,7 @@ describe('weir run messaging', () => {
 
   it('drains a backlog, of the patterns that keep one', async () => {
     const { result, trials } = await runMessaging([
-      ...['--mode', 'backlog', '--messages', '2000', '--rounds', '1', '--seed', '7'],
+      ...['--mode', 'backlog', '--messages', '2000', '--rounds', '1', '--warm-up', '0.1', '--seed', '7'],
     ]);
     expect(result.plan.factors.pattern).not.toContain('pubsub');
     for (const { variant, ledger, metrics } of trials) {
@@ -146,7 +146,20 @@ describe('measures itself', () => {
   it('shows a stall of known length in p99, from the intended send time', async () => {
     const stallMs = 400;
     const { trials } = await whileRunning(
-      ['--patterns', 'stream-group', '--mode', 'rate', '--rate', '2000', '--duration', '5', '--rounds', '1'],
+      [
+        '--patterns',
+        'stream-group',
+        '--mode',
+        'rate',
+        '--rate',
+        '2000',
+        '--duration',
+        '5',
+        '--rounds',
+        '1',
+        '--warm-up',
+        '0.1',
+      ],
       async (send) => {
         // Once per trial: both the baseline and its A/A copy. A new stream has few entries.
         for (let trial = 0; trial < 2; trial++) {

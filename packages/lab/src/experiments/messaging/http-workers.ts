@@ -44,15 +44,11 @@ async function startOwnServices(plan: WorkerPlan, connections: number): Promise<
   const [producers, consumers] = await Promise.all([
     startAll(options.producers, async (index): Promise<LoadWorker> => {
       const wanted: ProducerServiceSettings = { client, url, keyPrefix, bodyLimitBytes };
-      const service = await startWorker<ProducerServiceSettings, { readonly url: string }>(
-        plan,
-        'http-producer-service',
-        'producer-service',
-        index,
-        wanted,
+      const service: ServiceWorker = typedWorker(
+        await startWorker(plan, 'http-producer-service', 'producer-service', index, wanted),
       );
-      between.push(typedWorker(service.worker));
-      return sender(plan, connections, index, [service.answer.url]);
+      between.push(service);
+      return sender(plan, connections, index, [await service.call('address', undefined)]);
     }),
     startAll(options.consumers, async (index): Promise<HandlingWorker> => {
       const settings: HttpConsumerSettings = {
@@ -67,7 +63,7 @@ async function startOwnServices(plan: WorkerPlan, connections: number): Promise<
         producers: producerIds,
         warmUpProducers: warmUpIds,
       };
-      return typedWorker((await startWorker(plan, 'http-consumer', 'consumer', index, settings)).worker);
+      return typedWorker(await startWorker(plan, 'http-consumer', 'consumer', index, settings));
     }),
   ]);
   return { producers, consumers, between };
@@ -86,9 +82,7 @@ async function driveServices(
     sender(plan, connections, 0, producers),
     startAll(consumers.length, async (index): Promise<HandlingWorker> => {
       const settings: RemoteConsumerSettings = { pattern, batch, service: consumers[index] ?? '' };
-      return typedWorker(
-        (await startWorker(plan, 'http-remote-consumer', 'consumer', index, settings)).worker,
-      );
+      return typedWorker(await startWorker(plan, 'http-remote-consumer', 'consumer', index, settings));
     }),
   ]);
   return { producers: [sending], consumers: handling, between: [] };
@@ -102,5 +96,5 @@ async function sender(
 ): Promise<LoadWorker> {
   const { payloadBytes, bulk } = plan.options;
   const settings: HttpSenderSettings = { pattern: plan.pattern, services, payloadBytes, bulk, connections };
-  return typedWorker((await startWorker(plan, 'http-sender', 'producer', index, settings)).worker);
+  return typedWorker(await startWorker(plan, 'http-sender', 'producer', index, settings));
 }

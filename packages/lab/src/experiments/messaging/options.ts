@@ -38,6 +38,8 @@ export interface MessagingOptions {
   readonly keyPrefix: string;
   /** Which way the messages take. */
   readonly via: Via;
+  /** The published method is replayed as well. */
+  readonly asPublished: boolean;
   readonly warmUp: WarmUp;
   /** How long to wait for messages that do not come, in milliseconds. */
   readonly drainDeadlineMs: number;
@@ -51,7 +53,10 @@ export interface WarmUp {
 }
 
 const DEFAULT_MESSAGES = { quick: 5_000, longer: 100_000 };
-const WARM_UP = { quick: { windowMs: 50, capMs: 250 }, longer: { windowMs: 200, capMs: 3_000 } };
+const WARM_UP_SECONDS = { quick: 0.25, longer: 3 };
+/** Five of these are the least that can settle; a longer warm-up has more of them, not wider ones. */
+const WIDEST_WARM_UP_WINDOW_MS = 200;
+const WARM_UP_WINDOWS = 5;
 /** Bytes under way at once, so that a large payload cannot overrun a subscriber's output buffer (8 MB soft limit). */
 const BYTES_IN_FLIGHT = 4_000_000;
 const MAX_IN_FLIGHT = 10_000;
@@ -80,6 +85,11 @@ export const OPTIONS = [
     flags: '--bulk <count>',
     description: 'messages in one send of a producer, 1 to 1000',
     defaultText: '100, with --via http 1',
+  },
+  {
+    flags: '--warm-up <seconds>',
+    description: 'longest warm-up of a trial; it ends when the rate has settled; 0 for none',
+    defaultText: '3, with --quick 0.25',
   },
   { flags: '--producers <count>', description: 'producer processes', defaultText: '1' },
   { flags: '--consumers <count>', description: 'consumer processes', defaultText: '1' },
@@ -112,6 +122,10 @@ export const OPTIONS = [
     defaultText: 'none',
   },
   ...VIA_OPTIONS,
+  {
+    flags: '--as-published',
+    description: 'also replay the published method, once, and show it beside the result',
+  },
 ] as const satisfies readonly OptionDefinition[];
 
 /** Reads and checks the option texts. */
@@ -164,7 +178,8 @@ export async function parseOptions(raw: RawOptions, common: CommonOptions): Prom
     ...store,
     keyPrefix: text('keyPrefix', ''),
     via,
-    warmUp: quick ? WARM_UP.quick : WARM_UP.longer,
+    asPublished: raw.asPublished === true,
+    warmUp: parseWarmUp(raw.warmUp, quick),
     drainDeadlineMs: 30_000,
   };
 }
@@ -198,6 +213,15 @@ async function parsePatterns(value: RawOptions[string], mode: Mode): Promise<Mes
 
 function parseClients(text: string): ClientLibrary[] {
   return parseList('--client', text).map(clientLibrary);
+}
+
+/** `0` is no warm-up: the first messages are measured, cold. */
+function parseWarmUp(value: RawOptions[string], quick: boolean): WarmUp {
+  const fallback = quick ? WARM_UP_SECONDS.quick : WARM_UP_SECONDS.longer;
+  const seconds =
+    typeof value !== 'string' ? fallback : value === '0' ? 0 : parsePositive('--warm-up', value, 3_600);
+  const capMs = seconds * 1000;
+  return { capMs, windowMs: Math.min(WIDEST_WARM_UP_WINDOW_MS, capMs / WARM_UP_WINDOWS) };
 }
 
 function parseEnd(raw: RawOptions, quick: boolean, mode: Mode): LoadEnd {

@@ -41,17 +41,17 @@ export interface WorkerPlan {
 }
 
 /** Starts a worker and prepares it. */
-export async function startWorker<Settings, Answer = unknown>(
+export async function startWorker<Settings>(
   { context, remember }: WorkerPlan,
   module: string,
   role: string,
   index: number,
   settings: Settings,
-): Promise<{ readonly worker: Worker; readonly answer: Answer }> {
+): Promise<Worker> {
   const worker = await context.fleet.start({ module, role, index });
   remember(worker);
-  // Both ends are built from the same source; see typedWorker.
-  return { worker, answer: (await worker.call('prepare', settings)) as Answer };
+  await worker.call('prepare', settings);
+  return worker;
 }
 
 /** Starts as many as are wanted at once, and waits for all of them before it throws what one of them threw. */
@@ -71,7 +71,7 @@ export async function startDirectWorkers(plan: WorkerPlan): Promise<TrialWorkers
   const [producers, consumers] = await Promise.all([
     startAll(options.producers, async (index): Promise<LoadWorker> => {
       const settings: ProducerSettings = { ...shared, bulk };
-      return typedWorker((await startWorker(plan, 'messaging-producer', 'producer', index, settings)).worker);
+      return typedWorker(await startWorker(plan, 'messaging-producer', 'producer', index, settings));
     }),
     startAll(options.consumers, async (index): Promise<HandlingWorker> => {
       const settings: ConsumerSettings = {
@@ -82,7 +82,7 @@ export async function startDirectWorkers(plan: WorkerPlan): Promise<TrialWorkers
         producers: producerIds,
         warmUpProducers: warmUpIds,
       };
-      return typedWorker((await startWorker(plan, 'messaging-consumer', 'consumer', index, settings)).worker);
+      return typedWorker(await startWorker(plan, 'messaging-consumer', 'consumer', index, settings));
     }),
   ]);
   return { producers, consumers, between: [] };

@@ -25,6 +25,7 @@ import { watchWarmUp } from './warm-up.js';
 
 /** When nothing has been handled for this long, what is still missing will not come. */
 const QUIET_MS = 2_000;
+const NO_WARM_UP = { settled: false, variation: 1, seconds: 0 };
 
 /** Everything a trial brought home, for {@link measurementOf}. */
 export interface TrialRecord {
@@ -218,6 +219,7 @@ class MessagingTrial {
   }
 
   async #warmUp(board: HandledBoard): Promise<Pick<TrialRecord, 'warmUp' | 'warmUpSent'>> {
+    if (this.#options.warmUp.capMs === 0) return { warmUp: NO_WARM_UP, warmUpSent: 0 };
     const inFlight = this.#inFlightEach();
     const ids = this.#producerIds('w');
     const sending = Promise.all(

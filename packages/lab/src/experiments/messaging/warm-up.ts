@@ -6,6 +6,8 @@ import type { WarmUp } from './options.js';
 /** METHOD, "Trials and rounds" 4: settled when five windows in a row vary by 2 % or less. */
 const WINDOWS = 5;
 const SETTLED_VARIATION = 0.02;
+/** Five times a fifth may be a little more than the whole. */
+const ROUNDING_MS = 1e-6;
 
 /**
  * Watches the handling rate window by window and resolves when it has settled or the cap is reached; never settling
@@ -19,7 +21,7 @@ export async function watchWarmUp(
   const counts: number[] = [];
   let before = board.total('warmUp');
   let variation: number | null = null;
-  for (let elapsedMs = windowMs; elapsedMs <= capMs; elapsedMs += windowMs) {
+  for (let window = 1; window * windowMs <= capMs + ROUNDING_MS; window++) {
     await elapse(windowMs, signal);
     const now = board.total('warmUp');
     counts.push(now - before);
