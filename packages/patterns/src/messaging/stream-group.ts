@@ -1,10 +1,11 @@
 import type { RedisClient } from '../client/redis-client.js';
-import { namingForeignKey, removeOwnKeys } from './internal/foreign-key.js';
+import { assertOwnKeys, namingForeignKey, removeOwnKeys } from './internal/foreign-key.js';
 import { GroupPoller } from './internal/group-poller.js';
 import { groupBacklog, readGroupState } from './internal/group-state.js';
 import { consumerSettings, type KeySettings, keySettings } from './internal/options.js';
 import { PollingConsumer } from './internal/polling-consumer.js';
 import { createProducer, type Medium } from './internal/producer.js';
+import { attemptsKey } from './internal/recorded-attempts.js';
 import { deadLetterKey, FIELD, integerOf } from './internal/streams.js';
 import type { MessagingPattern, PatternState } from './pattern.js';
 
@@ -19,7 +20,8 @@ import type { MessagingPattern, PatternState } from './pattern.js';
  * every reconnect a consumer first re-reads what is pending for its name. A message whose handler throws is tried
  * again after each retry delay while others go on, then moved to the dead letters (`<key>:dead`) and acknowledged
  * in one atomic step; a batch that fails as a whole is retried message by message, so a poison message takes no
- * neighbour with it.
+ * neighbour with it. A message that takes its process down counts attempts too (`<key>:attempts:<group>`, written
+ * only for messages found pending at a start).
  * Repeats: what was handled and not yet acknowledged when the process died (up to `batch`), and everything kept
  * in the stream when somebody destroys the group (it is created again from the beginning).
  * Loses: entries that are trimmed before they are handled (counted as `trimmed`), and order, once there are
@@ -62,8 +64,10 @@ export const streamGroup = {
   },
   inspect: (client, options) => inspect(client, keySettings(options, medium.defaultKey)),
   async destroy(client, options) {
-    const { key } = keySettings(options, medium.defaultKey);
+    const { key, group } = keySettings(options, medium.defaultKey);
+    await assertOwnKeys(client, [attemptsKey(key, group)], 'hash');
     await removeOwnKeys(client, [key, deadLetterKey(key)], 'stream');
+    await removeOwnKeys(client, [attemptsKey(key, group)], 'hash');
   },
 } satisfies MessagingPattern;
 
@@ -73,6 +77,11 @@ async function inspect(client: RedisClient, { key, group }: KeySettings): Promis
   const deadLettered = await namingForeignKey(client, deadKey, 'stream', async () =>
     integerOf(await client.send(['XLEN', deadKey])),
   );
-  const keys = [...(state.exists ? [key] : []), ...(deadLettered > 0 ? [deadKey] : [])];
+  const attempts = attemptsKey(key, group);
+  const keys = [
+    ...(state.exists ? [key] : []),
+    ...(deadLettered > 0 ? [deadKey] : []),
+    ...((await client.send(['EXISTS', attempts])) === 1 ? [attempts] : []),
+  ];
   return { keys, unread: state.unread, pending: state.pending, deadLettered, length: state.length };
 }

@@ -1,5 +1,5 @@
 import type { RedisClient } from '../client/redis-client.js';
-import { assertOwnKeys, namingForeignKey, removeOwnKeys } from './internal/foreign-key.js';
+import { namingForeignKey, removeOwnKeys } from './internal/foreign-key.js';
 import { consumerSettings, keySettings } from './internal/options.js';
 import { PollingConsumer } from './internal/polling-consumer.js';
 import { createProducer, type Medium } from './internal/producer.js';
@@ -61,7 +61,6 @@ export const streamXread = {
   },
   async destroy(client, options) {
     const { key } = keySettings(options, medium.defaultKey);
-    await assertOwnKeys(client, [key, deadLetterKey(key)], 'stream');
     await removeOwnKeys(client, [key, deadLetterKey(key)], 'stream');
   },
 } satisfies MessagingPattern;

@@ -77,6 +77,37 @@ describe.each(clientNames)('over %s', (clientName) => {
       expect(await streamGroup.inspect(redis, { key })).toMatchObject({ pending: 0, unread: 0 });
     });
 
+    it('counts attempts that ended with their process, blames no neighbour, and gives up in the end', async () => {
+      const handled: [number, number][] = [];
+      /** A process that dies over message 2; what it has not acknowledged stays pending. */
+      const live = async () => {
+        const process = group({ batch: 5, retryDelaysMs: [1, 1] });
+        let died = false;
+        await process.start((messages) => {
+          if (messages.some(({ sequence }) => sequence === 2)) {
+            died = true;
+            return new Promise(() => undefined);
+          }
+          handled.push(...messages.map(({ sequence, attempt }): [number, number] => [sequence, attempt]));
+        });
+        const ended = () => died || process.counters().deadLettered === 1;
+        await waitFor(ended, 'death or giving up');
+        const report = await process.stop({ deadlineMs: died ? 0 : 5000, drain: !died });
+        return report.counters;
+      };
+      await group().start(() => undefined);
+      await Promise.all(running.splice(0).map((creator) => creator.stop()));
+      await send(5);
+      for (let lives = 1; lives <= 3; lives++) {
+        expect((await live()).deadLettered).toBe(0);
+      }
+      expect(await live()).toMatchObject({ deadLettered: 1 });
+      expect(handled).toEqual([0, 1, 3, 4].map((sequence) => [sequence, 3]));
+      expect(await streamGroup.inspect(redis, { key })).toMatchObject({ pending: 0, deadLettered: 1 });
+      const keys = await redis.send(['EXISTS', `${key}:attempts:weir`]);
+      expect(keys).toBe(0);
+    });
+
     it('leaves what another consumer has pending alone', async () => {
       const taken = await dieWith(4);
       const collector = new Collector();

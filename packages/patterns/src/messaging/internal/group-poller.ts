@@ -5,6 +5,7 @@ import type { BlockingReader } from './blocking-reader.js';
 import { assertOwnKeys } from './foreign-key.js';
 import { ReceivedMessage } from './message.js';
 import type { Phase, Poller } from './polling-consumer.js';
+import { attemptsKey, RecordedAttempts } from './recorded-attempts.js';
 import { type Held, RetrySchedule } from './retry-schedule.js';
 import type { Run } from './run.js';
 import {
@@ -42,10 +43,13 @@ export class GroupPoller implements Poller {
   readonly #run: Run;
   readonly #reader: () => BlockingReader;
   readonly #retries = new RetrySchedule();
+  readonly #recorded: RecordedAttempts;
   /** Handled, acknowledgement not confirmed. */
   #acks: string[] = [];
   /** How far our own pending entries have been re-read; `undefined` when that is done. */
   #recoverAfter: string | undefined;
+  /** Until the first re-read is done, pending entries are those of a former process of our name. */
+  #isRestart = true;
   #groupIsMissing = false;
   #drainTo: string | undefined;
   #reachedEnd = false;
@@ -54,6 +58,7 @@ export class GroupPoller implements Poller {
     this.#client = client;
     this.#run = run;
     this.#reader = reader;
+    this.#recorded = new RecordedAttempts(reader, attemptsKey(run.settings.key, run.settings.group));
   }
 
   async open(): Promise<void> {
@@ -121,7 +126,8 @@ export class GroupPoller implements Poller {
     for (let start = 0; start < this.#acks.length; start += ACK_CHUNK) {
       commands.push(['XACK', key, group, ...this.#acks.slice(start, start + ACK_CHUNK)]);
     }
-    return commands;
+    const forget = this.#recorded.forget(this.#acks);
+    return forget === undefined ? commands : [...commands, forget];
   }
 
   #readCommand(source: Source): RedisCommand | undefined {
@@ -140,7 +146,9 @@ export class GroupPoller implements Poller {
     const last = entries.at(-1)?.id;
     if (source.kind === 'own-pending') {
       const unhandled = this.#withoutKnown(entries);
-      if (unhandled.length > 0) await this.#handle(unhandled);
+      if (this.#isRestart) await this.#resume(unhandled);
+      else if (unhandled.length > 0) await this.#handle(unhandled);
+      if (last === undefined) this.#isRestart = false;
       // Only now: what was not handed over yet is re-read from here.
       this.#recoverAfter = this.#recoverAfter === source.after ? last : this.#recoverAfter;
     } else if (source.kind === 'new') {
@@ -157,7 +165,34 @@ export class GroupPoller implements Poller {
     return entries.filter((entry) => !known(entry.id));
   }
 
-  async #handle(entries: readonly StreamEntry[]): Promise<void> {
+  /**
+   * What a former process of our name was working on when it ended, perhaps because of one of these. Begun once,
+   * they are handed over together; begun more often, one by one, so that the guilty one is the one on record.
+   */
+  async #resume(entries: readonly StreamEntry[]): Promise<void> {
+    const begun = await this.#recorded.read(entries.map(({ id }) => id));
+    const once = entries.filter((_entry, index) => begun[index] === 0);
+    if (once.length > 0) {
+      await this.#recorded.begin(once.map(({ id }) => id));
+      await this.#handle(once, 2);
+    }
+    for (const [index, entry] of entries.entries()) {
+      const attempts = (begun[index] ?? 0) + 1;
+      if (attempts === 1) continue;
+      if (attempts > this.#run.settings.retryDelaysMs.length && entry.raw !== undefined) {
+        this.#run.counters.take(1);
+        const error = new Error(`${attempts} attempts ended with the process that made them`);
+        this.#hold(entry.id, entry.raw, attempts, error);
+      } else {
+        await this.#recorded.begin([entry.id]);
+        await this.#handle([entry], attempts + 1);
+        // At once: the next one may end the process, and this one would be blamed for it.
+        await this.#exchange({ kind: 'nothing' });
+      }
+    }
+  }
+
+  async #handle(entries: readonly StreamEntry[], attempt = 1): Promise<void> {
     const { counters } = this.#run;
     counters.take(entries.length);
     const ids: string[] = [];
@@ -174,14 +209,15 @@ export class GroupPoller implements Poller {
       }
     }
     if (ids.length === 0) return;
-    const messages = bodies.map((raw, index) => new ReceivedMessage(raw, ids[index] ?? ''));
+    const messages = bodies.map((raw, index) => new ReceivedMessage(raw, ids[index] ?? '', attempt));
+    if (attempt > 1) counters.retries += ids.length;
     const failures = await this.#run.handOver(messages);
     counters.inFlight -= ids.length - failures.size;
     ids.forEach((id, index) => {
       const error = failures.get(index);
       const raw = bodies[index];
       if (error === undefined || raw === undefined) this.#acks.push(id);
-      else this.#hold(id, raw, 1, error);
+      else this.#hold(id, raw, attempt, error);
     });
   }
 
@@ -225,6 +261,8 @@ export class GroupPoller implements Poller {
       return;
     }
     this.#retries.remove(held.id);
+    // Acknowledged by the script; once more does no harm, and takes its record along.
+    this.#acks.push(held.id);
     this.#run.counters.inFlight--;
     this.#run.counters.deadLettered++;
     this.#run.report(held.error);
