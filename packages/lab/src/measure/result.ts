@@ -241,11 +241,33 @@ export const Comparison = z.object({
 });
 export type Comparison = z.infer<typeof Comparison>;
 
+export const AsPublished = z.object({
+  method: z.string().describe('How the figures were made, in one sentence.'),
+  unit: z.string(),
+  rows: z.array(
+    z.object({
+      variant: z.string(),
+      published: finite
+        .nullable()
+        .describe('What the publication says; null for a variant it does not have.'),
+      replayed: finite.describe('The published method, once, on this machine.'),
+      measured: finite.nullable().describe('The same variant in this run: median of its trials.'),
+    }),
+  ),
+  sentences: z
+    .array(z.string())
+    .describe('What the published method would say, and what this run says instead.'),
+});
+export type AsPublished = z.infer<typeof AsPublished>;
+
 export const Summary = z.object({
   findings: z.array(z.string()).describe('What a reader should take away, most important first.'),
   variants: z.array(VariantSummary),
   noiseFloor: z.array(NoiseFloor),
   comparisons: z.array(Comparison),
+  asPublished: AsPublished.optional().describe(
+    'The published method beside this one, when it was asked for.',
+  ),
 });
 export type Summary = z.infer<typeof Summary>;
 

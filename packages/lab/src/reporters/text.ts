@@ -1,5 +1,6 @@
 import type { Result } from '../measure/result.js';
 import type { Reporter, ReportOptions } from './reporter.js';
+import { asPublished } from './text/as-published.js';
 import { checks } from './text/checks.js';
 import { findings } from './text/findings.js';
 import { leftOut } from './text/left-out.js';
@@ -34,6 +35,7 @@ const SECTIONS: readonly Section[] = [
   findings,
   verdicts,
   tables,
+  asPublished,
   noiseFloor,
   checks,
   leftOut,

@@ -71,7 +71,8 @@ export class Runner<Options> extends EventEmitter<RunnerEvents> {
         (after) => environmentChanges(environment, after),
         () => [],
       );
-      const result = this.#resultOf({ environment, startedAt, ...outcome }, checks, changes);
+      const judged = this.#resultOf({ environment, startedAt, ...outcome }, checks, changes);
+      const result = await this.#withOwnFindings(judged, target, signal);
       this.emit('checked', { validity: result.validity });
       this.emit('finished', { result });
       return result;
@@ -128,6 +129,20 @@ export class Runner<Options> extends EventEmitter<RunnerEvents> {
     return comparisons.every(
       ({ verdict }) => verdict === 'faster' || verdict === 'slower' || verdict === 'tie',
     );
+  }
+
+  /** Adds what the experiment alone can say, and the published method beside it when that was asked for. */
+  async #withOwnFindings(result: Result, target: RedisTarget, signal: AbortSignal): Promise<Result> {
+    const { experiment, options, plan, fleet, temporaryFolder } = this.#settings;
+    const { summary } = result;
+    const findings = [...summary.findings, ...(experiment.remarks?.(summary, options) ?? [])];
+    const context = { redis: target, fleet, seed: plan.seed, signal, temporaryFolder, progress: () => {} };
+    const asPublished =
+      result.status === 'completed'
+        ? await experiment.replay?.({ plan, summary }, options, context)
+        : undefined;
+    const replayed = asPublished === undefined ? {} : { asPublished };
+    return { ...result, summary: { ...summary, findings, ...replayed } };
   }
 
   #resultOf(

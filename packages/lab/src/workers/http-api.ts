@@ -7,8 +7,10 @@ import type { WorkerApi } from './worker-channel.js';
 
 /** The producer service, in a process of its own. */
 export interface ProducerServiceApi extends WorkerApi {
-  /** Connects and listens; answers where. Called once, first. */
-  readonly prepare: (settings: ProducerServiceSettings) => Promise<{ readonly url: string }>;
+  /** Connects and listens. Called once, first. */
+  readonly prepare: (settings: ProducerServiceSettings) => Promise<void>;
+  /** Where it listens. */
+  readonly address: (parameters: undefined) => string;
   readonly beginWindow: (parameters: undefined) => void;
   readonly endWindow: (parameters: undefined) => Resources;
   readonly close: (parameters: undefined) => Promise<void>;

@@ -21,7 +21,10 @@ serveWorker((): ProducerServiceApi => {
         requestsPerSecond: undefined,
         log: undefined,
       });
-      return { url: service.url };
+    },
+    address() {
+      if (service === undefined) throw new Error('prepare comes first');
+      return service.url;
     },
     beginWindow() {
       meter.begin();
