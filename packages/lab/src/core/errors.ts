@@ -32,6 +32,7 @@ const CATALOGUE = {
   REDIS_UNREACHABLE: ExitCode.unavailable,
   REDIS_MISSING: ExitCode.unavailable,
   REDIS_GONE: ExitCode.unavailable,
+  CLIENT_MISSING: ExitCode.unavailable,
   STORE_UNREACHABLE: ExitCode.unavailable,
   CANNOT_LISTEN: ExitCode.unavailable,
   CANNOT_WRITE: ExitCode.cannotCreate,

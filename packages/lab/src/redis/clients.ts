@@ -1,44 +1,56 @@
 import { unknownName, WeirError } from '../core/errors.js';
 import { redact } from './address.js';
-import { ioredis } from './libraries/ioredis.js';
-import type { ConnectedClient, Library } from './libraries/library.js';
-import { nodeRedis } from './libraries/node-redis.js';
+import { type ConnectedClient, installedVersion, type Library } from './libraries/library.js';
 
-const LIBRARIES = { 'node-redis': nodeRedis, ioredis } as const satisfies Record<string, Library>;
+/** The packages are loaded when they are used: a lab without one of them can measure with the others. */
+const LIBRARIES = {
+  'node-redis': {
+    packageName: 'redis',
+    load: async () => (await import('./libraries/node-redis.js')).nodeRedis,
+  },
+  ioredis: { packageName: 'ioredis', load: async () => (await import('./libraries/ioredis.js')).ioredis },
+  iovalkey: { packageName: 'iovalkey', load: async () => (await import('./libraries/iovalkey.js')).iovalkey },
+  'valkey-glide': {
+    packageName: '@valkey/valkey-glide',
+    load: async () => (await import('./libraries/valkey-glide.js')).valkeyGlide,
+  },
+} as const satisfies Record<string, { packageName: string; load(): Promise<Library> }>;
 
 /** Name of a client library the lab can measure with. */
 export type ClientLibrary = keyof typeof LIBRARIES;
 
-/** All of them with their installed versions, the default first. */
+/** The default first. */
+const NAMES = ['node-redis', 'ioredis', 'iovalkey', 'valkey-glide'] as const satisfies ClientLibrary[];
+
+/** Those that are installed, with their versions, the default first. */
 export const clientLibraries: readonly { readonly name: ClientLibrary; readonly version: string }[] =
-  Object.values(LIBRARIES);
+  NAMES.flatMap((name) => {
+    const version = installedVersion(LIBRARIES[name].packageName);
+    return version === undefined ? [] : [{ name, version }];
+  });
 
 const CONNECT_TIMEOUT_MS = 2_500;
 
-/** @throws {WeirError} UNKNOWN_NAME with the known ones */
+/** @throws {WeirError} UNKNOWN_NAME with the known ones, CLIENT_MISSING with the command that installs it */
 export function clientLibrary(name: string): ClientLibrary {
-  const known = clientLibraries.find((library) => library.name === name);
-  if (known === undefined) {
-    throw unknownName(
-      'client',
-      name,
-      clientLibraries.map((library) => library.name),
-    );
-  }
-  return known.name;
+  const known = NAMES.find((library) => library === name);
+  if (known === undefined) throw unknownName('client', name, NAMES);
+  versionOf(known);
+  return known;
 }
 
 /**
  * Connects with a library and wraps its client for the patterns.
- * @param options `name` is shown by CLIENT LIST
- * @throws {WeirError} REDIS_UNREACHABLE when the first connection fails
+ * @param options `name` is shown by CLIENT LIST; `autoPipelining` as in `ConnectOptions`
+ * @throws {WeirError} REDIS_UNREACHABLE when the first connection fails, CLIENT_MISSING without the library
  */
 export async function connectClient(
   library: ClientLibrary,
   url: string,
-  options: { readonly name: string },
+  options: { readonly name: string; readonly autoPipelining?: boolean },
 ): Promise<ConnectedClient & { readonly version: string }> {
-  const { connect, version } = LIBRARIES[library];
+  const version = versionOf(library);
+  const { connect } = await LIBRARIES[library].load();
   try {
     return { ...(await connect(url, { ...options, connectTimeoutMs: CONNECT_TIMEOUT_MS })), version };
   } catch (cause) {
@@ -47,4 +59,13 @@ export async function connectClient(
       cause,
     });
   }
+}
+
+function versionOf(library: ClientLibrary): string {
+  const { packageName } = LIBRARIES[library];
+  const version = installedVersion(packageName);
+  if (version !== undefined) return version;
+  throw new WeirError('CLIENT_MISSING', `the client library ${library} is not installed`, {
+    remedy: `install it with: npm install ${packageName}`,
+  });
 }

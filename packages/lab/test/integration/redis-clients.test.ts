@@ -31,6 +31,24 @@ describe.each(clientLibraries)('connecting with $name', ({ name, version }) => {
     });
   });
 
+  it('keeps every command whole when it joins commands by itself', async () => {
+    const { client, close } = await connectClient(name, server.url, { name: 'auto', autoPipelining: true });
+    const replies = await Promise.all([
+      client.send(['SET', 'auto:1', 'one']),
+      client.send(['HSET', `auto:${name}`, 'field', 'value']),
+      client.send(['GET', 'auto:1']),
+      client.send(['HGETALL', `auto:${name}`]),
+      client.send(['CLIENT', 'GETNAME']),
+      client.send(['LPUSH', 'auto:1', 'x']).catch((error: Error) => error.message),
+    ]);
+    expect(
+      JSON.stringify(replies.map((reply) => (Array.isArray(reply) ? reply.map(String) : String(reply)))),
+    ).toBe(
+      '["OK","1","one",["field","value"],"auto","WRONGTYPE Operation against a key holding the wrong kind of value"]',
+    );
+    await close();
+  });
+
   it('is usable again after the server came back', async () => {
     const own = await startRedisServer();
     const { client, close } = await connectClient(name, own.url, { name: 'weir-test' });
@@ -98,4 +116,10 @@ describe.each(clientLibraries)('connecting with $name', ({ name, version }) => {
 it('lists the known client libraries for one it does not know', () => {
   expect(() => clientLibrary('jedis')).toThrow(/jedis/);
   expect(clientLibrary('ioredis')).toBe('ioredis');
+  expect(clientLibraries.map(({ name }) => name)).toEqual([
+    'node-redis',
+    'ioredis',
+    'iovalkey',
+    'valkey-glide',
+  ]);
 });

@@ -48,6 +48,7 @@ type Callback = (error: Error | null | undefined, reply?: unknown) => void;
 /** The part of an ioredis client that is used here. */
 export interface IoredisClient {
   readonly status: string;
+  readonly options?: { readonly enableAutoPipelining?: boolean | undefined };
   duplicate(overrides?: object): IoredisClient;
   connect(): Promise<void>;
   disconnect(): void;
@@ -91,7 +92,7 @@ function wireOn(client: IoredisClient): Wire {
   };
 }
 
-function call(target: Pick<IoredisPipeline, 'callBuffer'>, command: RedisCommand): Promise<RawReply> {
+function call(target: IoredisPipeline | IoredisClient, command: RedisCommand): Promise<RawReply> {
   const [name, ...args] = argumentsOf(command);
   return new Promise((resolve, reject) => {
     const done: Callback = (error, reply) => {
@@ -104,10 +105,34 @@ function call(target: Pick<IoredisPipeline, 'callBuffer'>, command: RedisCommand
     };
     // Reply transformers (HGETALL to an object) go by the lower-case name, so names stay as they are; but iovalkey
     // looks up under the lower-case name what it allows on a subscribed connection, which is PING.
-    const returned = target.callBuffer(name === 'PING' ? 'ping' : String(name), args, done);
+    const returned = send(target, name === 'PING' ? 'ping' : String(name), args, done);
     // Outside a pipeline this is a promise as well; the callback has already said all it could say.
     if (returned instanceof Promise) returned.catch(() => undefined);
   });
+}
+
+/** Their replies are turned into objects when they are called by their own method. */
+const TRANSFORMED = new Set(['hgetall']);
+
+/**
+ * Where automatic pipelining is on, `callBuffer` loses the name of the command and sends its first argument in its
+ * place (ioredis 6.0.0, iovalkey 0.4.0: autoPipelining.js puts the name back for `call` only). The method named after
+ * the command keeps it; a command without one goes out by itself.
+ */
+function send(
+  target: IoredisPipeline | IoredisClient,
+  name: string,
+  args: (string | Buffer)[],
+  done: Callback,
+): unknown {
+  if (!('options' in target && target.options?.enableAutoPipelining))
+    return target.callBuffer(name, args, done);
+  const lower = name.toLowerCase();
+  const method: unknown = TRANSFORMED.has(lower) ? undefined : Reflect.get(target, `${lower}Buffer`);
+  if (typeof method === 'function') return method.call(target, ...args, done);
+  const alone = target.pipeline();
+  alone.callBuffer(name, args, done);
+  return alone.exec();
 }
 
 function openerFrom(client: IoredisClient): OpenWire {

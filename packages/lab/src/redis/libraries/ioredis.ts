@@ -1,18 +1,18 @@
 import { ioredis as adapter } from '@weir/patterns/client/ioredis';
 import { Redis } from 'ioredis';
-import { installedVersion, type Library, reconnectDelayMs } from './library.js';
+import { type Library, reconnectDelayMs } from './library.js';
 
-/** ioredis, https://github.com/redis/ioredis. Automatic pipelining stays off, as the library has it. */
+/** ioredis, https://github.com/redis/ioredis. Automatic pipelining is off unless asked for, as the library has it. */
 export const ioredis = {
   name: 'ioredis',
-  version: installedVersion('ioredis'),
-  connect: async (url, { name, connectTimeoutMs }) => {
+  connect: async (url, { name, connectTimeoutMs, autoPipelining = false }) => {
     let connectedOnce = false;
     const client = new Redis(url, {
       lazyConnect: true,
       connectionName: name,
       connectTimeout: connectTimeoutMs,
       enableOfflineQueue: false,
+      enableAutoPipelining: autoPipelining,
       // Its defaults send unanswered commands again after a reconnect: an XADD would then count twice.
       autoResendUnfulfilledCommands: false,
       maxRetriesPerRequest: 0,

@@ -1,4 +1,6 @@
+import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { join } from 'node:path';
 import type { RedisClient } from '@weir/patterns';
 import type { Milliseconds } from '../../core/units.js';
 
@@ -6,8 +8,6 @@ import type { Milliseconds } from '../../core/units.js';
 export interface Library {
   /** As `RedisClient.library` and the file name: `node-redis`. */
   readonly name: string;
-  /** Of the installed package. */
-  readonly version: string;
   /**
    * Connects a client for a worker. It fails fast: commands are refused while the connection is down, none is sent
    * a second time by the library, and the first connection is tried once.
@@ -20,6 +20,11 @@ export interface ConnectOptions {
   /** Shown by CLIENT LIST, without spaces. */
   readonly name: string;
   readonly connectTimeoutMs: Milliseconds;
+  /**
+   * Commands sent in the same turn of the event loop leave in one write, where the library leaves the choice (ioredis,
+   * iovalkey). Default false there; node-redis and valkey-glide always do it.
+   */
+  readonly autoPipelining?: boolean;
 }
 
 export interface ConnectedClient {
@@ -33,9 +38,25 @@ export function reconnectDelayMs(attempt: number): Milliseconds {
   return Math.min(20 * 2 ** Math.min(attempt, 10), 2_000);
 }
 
-/** Version of an installed package, from its package.json. */
-export function installedVersion(packageName: string): string {
-  const manifest: unknown = createRequire(import.meta.url)(`${packageName}/package.json`);
-  const known = typeof manifest === 'object' && manifest !== null && 'version' in manifest;
-  return known ? String(manifest.version) : 'unknown';
+/**
+ * Version of an installed package, from its package.json; undefined where it is not installed. Found by the folders Node
+ * would look in, because some packages do not export their package.json.
+ */
+export function installedVersion(packageName: string): string | undefined {
+  const folders = createRequire(import.meta.url).resolve.paths(packageName) ?? [];
+  for (const folder of folders) {
+    const version = versionIn(join(folder, packageName, 'package.json'));
+    if (version !== undefined) return version;
+  }
+  return undefined;
+}
+
+function versionIn(path: string): string | undefined {
+  try {
+    const manifest: unknown = JSON.parse(readFileSync(path, 'utf8'));
+    const known = typeof manifest === 'object' && manifest !== null && 'version' in manifest;
+    return known ? String(manifest.version) : undefined;
+  } catch {
+    return undefined;
+  }
 }

@@ -1,11 +1,10 @@
 import { nodeRedis as adapter } from '@weir/patterns/client/node-redis';
 import { createClient } from 'redis';
-import { installedVersion, type Library, reconnectDelayMs } from './library.js';
+import { type Library, reconnectDelayMs } from './library.js';
 
 /** node-redis, https://github.com/redis/node-redis: the default of the lab. Pipelines by itself. */
 export const nodeRedis = {
   name: 'node-redis',
-  version: installedVersion('redis'),
   connect: async (url, { name, connectTimeoutMs }) => {
     let connectedOnce = false;
     const client = createClient({
