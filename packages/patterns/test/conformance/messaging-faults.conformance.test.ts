@@ -66,6 +66,7 @@ describe.each(clientNames)('over %s', (clientName) => {
       const sender = producer();
       await sender.send(numbered(10));
       await collector.waitFor(10);
+      await waitFor(async () => (await readerId()) !== '', 'the connection to have its name');
       const before = await readerId();
       await redis.send(['CLIENT', 'KILL', 'ID', before]);
       await waitFor(async () => !['', before].includes(await readerId()), 'a new connection');
