@@ -35,7 +35,7 @@ export interface Experiment<Options = unknown> {
    */
   trial(factors: Factors, options: Options, context: TrialContext): Promise<Measurement>;
   /** Findings that only this experiment knows how to word, after those that all have. */
-  remarks?(summary: Summary, options: Options): readonly string[];
+  remarks?(summary: Summary, options: Options, plan: Plan): readonly string[];
   /**
    * Replays the published experiment once, flaws and all, when the options ask for it, so that it can be shown beside
    * the honest result.

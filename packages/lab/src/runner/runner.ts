@@ -135,7 +135,7 @@ export class Runner<Options> extends EventEmitter<RunnerEvents> {
   async #withOwnFindings(result: Result, target: RedisTarget, signal: AbortSignal): Promise<Result> {
     const { experiment, options, plan, fleet, temporaryFolder } = this.#settings;
     const { summary } = result;
-    const findings = [...summary.findings, ...(experiment.remarks?.(summary, options) ?? [])];
+    const findings = [...summary.findings, ...(experiment.remarks?.(summary, options, plan) ?? [])];
     const context = { redis: target, fleet, seed: plan.seed, signal, temporaryFolder, progress: () => {} };
     const asPublished =
       result.status === 'completed'

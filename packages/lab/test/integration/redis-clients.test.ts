@@ -37,15 +37,15 @@ describe.each(clientLibraries)('connecting with $name', ({ name, version }) => {
       client.send(['SET', 'auto:1', 'one']),
       client.send(['HSET', `auto:${name}`, 'field', 'value']),
       client.send(['GET', 'auto:1']),
-      client.send(['HGETALL', `auto:${name}`]),
       client.send(['CLIENT', 'GETNAME']),
       client.send(['LPUSH', 'auto:1', 'x']).catch((error: Error) => error.message),
     ]);
-    expect(
-      JSON.stringify(replies.map((reply) => (Array.isArray(reply) ? reply.map(String) : String(reply)))),
-    ).toBe(
-      '["OK","1","one",["field","value"],"auto","WRONGTYPE Operation against a key holding the wrong kind of value"]',
-    );
+    expect(replies.map(String)).toEqual([
+      ...['OK', '1', 'one', 'auto'],
+      'WRONGTYPE Operation against a key holding the wrong kind of value',
+    ]);
+    const hash = await client.send(['HGETALL', `auto:${name}`]);
+    expect(Array.isArray(hash) && hash.map(String)).toEqual(['field', 'value']);
     await close();
   });
 

@@ -117,7 +117,8 @@ const TRANSFORMED = new Set(['hgetall']);
 /**
  * Where automatic pipelining is on, `callBuffer` loses the name of the command and sends its first argument in its
  * place (ioredis 6.0.0, iovalkey 0.4.0: autoPipelining.js puts the name back for `call` only). The method named after
- * the command keeps it; a command without one goes out by itself.
+ * the command keeps it; a command without one goes out by itself, ahead
+ * of those that are still being collected.
  */
 function send(
   target: IoredisPipeline | IoredisClient,
