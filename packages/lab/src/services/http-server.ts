@@ -63,11 +63,11 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
           }),
     },
   });
-  // The page and all it needs come from the package: no network. It is open, since a browser sends no token.
-  await app.register(swaggerUi, { routePrefix: '/docs', staticCSP: true });
   app.addHook('onRoute', (route) => {
     if (route.url.startsWith('/docs')) route.config = { ...route.config, open: true };
   });
+  // The page and all it needs come from the package: no network. It is open, since a browser sends no token.
+  await app.register(swaggerUi, { routePrefix: '/docs', staticCSP: true });
   app.get('/openapi.json', { config: { open: true }, schema: { hide: true } }, async () => app.swagger());
   return app;
 }
