@@ -147,29 +147,13 @@ describe('measures itself', () => {
     const stallMs = 400;
     const { trials } = await whileRunning(
       [
-        '--patterns',
-        'stream-group',
-        '--mode',
-        'rate',
-        '--rate',
-        '2000',
-        '--duration',
-        '5',
-        '--rounds',
-        '1',
-        '--warm-up',
-        '0.1',
+        ...['--patterns', 'stream-group', '--mode', 'rate', '--rate', '2000', '--duration', '5'],
+        ...['--rounds', '1', '--warm-up', '0'],
       ],
       async (send) => {
-        // Once per trial: both the baseline and its A/A copy. A new stream has few entries.
+        // Once per trial: both the baseline and its A/A copy. Without a warm-up all entries are measured ones.
         for (let trial = 0; trial < 2; trial++) {
-          let length = 0;
-          await until('the measured load runs', async () => {
-            const now = Number(await send(['XLEN', 'redis:stream:group']));
-            const grown = now - length;
-            length = now;
-            return now > 2000 && grown > 0 && grown < 500;
-          });
+          await until('the load runs', async () => Number(await send(['XLEN', 'redis:stream:group'])) > 2000);
           await send(['CLIENT', 'PAUSE', String(stallMs), 'ALL']);
           await until(
             'the trial is over',
