@@ -15,4 +15,8 @@ export { medianInterval } from '../../packages/lab/dist/measure/statistics.js';
 export { SignedRank } from '../../packages/lab/dist/measure/wilcoxon.js';
 export { startRedisServer } from '../../packages/lab/dist/redis/redis-server.js';
 export { renderTable } from '../../packages/lab/dist/reporters/text/table.js';
+export type {
+  ProducerServiceApi,
+  ProducerServiceSettings,
+} from '../../packages/lab/dist/workers/http-api.js';
 export { serveWorker, type WorkerApi } from '../../packages/lab/dist/workers/worker-channel.js';

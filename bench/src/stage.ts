@@ -7,6 +7,10 @@ import type { ReceiverApi, ReceiverSettings, SenderApi, SenderSettings } from '.
 
 /** What a trial plays on: an empty Redis, and processes that end with it. */
 export interface Trial {
+  /** The emptied Redis of the bench. */
+  readonly redisUrl: string;
+  /** Starts a worker process of the lab or of the bench, without preparing it. */
+  startProcess<Api extends WorkerApi>(owner: 'lab' | 'bench', module: string): Promise<TypedWorker<Api>>;
   startSender(settings: Omit<SenderSettings, 'url'>): Promise<TypedWorker<SenderApi>>;
   startReceiver(settings: Omit<ReceiverSettings, 'url'>): Promise<TypedWorker<ReceiverApi>>;
 }
@@ -63,6 +67,11 @@ async function runTrial<Result>(
   const either = AbortSignal.any([signal, ended.signal]);
   try {
     const playing = play({
+      redisUrl: url,
+      startProcess: async (owner, module) => {
+        const path = owner === 'lab' ? module : moduleOf(module);
+        return typedWorker(await fleet.start({ module: path, role: module, index: 0 }));
+      },
       async startSender(settings) {
         const sender = await start<SenderApi>('sender');
         await sender.call('prepare', { ...settings, url });
@@ -85,7 +94,7 @@ async function runTrial<Result>(
 }
 
 /** The fleet names modules relative to the lab's own folder of workers; ours lie here. */
-function moduleOf(role: 'sender' | 'receiver'): string {
+function moduleOf(name: string): string {
   const workers = fileURLToPath(new URL('../../packages/lab/dist/workers/', import.meta.url));
-  return relative(workers, fileURLToPath(new URL(`./processes/${role}`, import.meta.url)));
+  return relative(workers, fileURLToPath(new URL(`./processes/${name}`, import.meta.url)));
 }

@@ -1,6 +1,7 @@
 import { drain } from './drain.js';
 import { endToEnd } from './end-to-end.js';
 import { enqueue } from './enqueue.js';
+import { httpSend } from './http-send.js';
 import type { Measurement } from './measurement.js';
 import { memory } from './memory.js';
 import { oneInFlight } from './one-in-flight.js';
@@ -14,4 +15,5 @@ export const measurements: readonly Measurement[] = [
   oneInFlight,
   ...produce,
   memory,
+  httpSend,
 ];

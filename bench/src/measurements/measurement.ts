@@ -39,7 +39,7 @@ export const UNITS = {
 export interface LineDefinition {
   readonly name: string;
   /** Item of the bench's specification; `--only a` means all its lines. */
-  readonly item: 'a' | 'b' | 'c' | 'd' | 'e';
+  readonly item: 'a' | 'b' | 'c' | 'd' | 'e' | 'f';
   readonly figure: Figure;
   /** Name of the side that is judged. */
   readonly side: string;
