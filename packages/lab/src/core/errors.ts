@@ -35,6 +35,7 @@ const CATALOGUE = {
   CLIENT_MISSING: ExitCode.unavailable,
   STORE_UNREACHABLE: ExitCode.unavailable,
   CANNOT_LISTEN: ExitCode.unavailable,
+  SERVICE_UNREACHABLE: ExitCode.unavailable,
   CANNOT_WRITE: ExitCode.cannotCreate,
   NO_SUCH_RUN: ExitCode.usage,
   RUN_INVALID: ExitCode.invalidRun,

@@ -31,6 +31,11 @@ export interface Experiment<Options = unknown> {
   /** Keys of the user's Redis this run will use: refused when one exists before the first trial. */
   keys(options: Options): readonly string[];
   /**
+   * Makes sure, before anything is started, that what the options name can be reached.
+   * @throws {WeirError} STORE_UNREACHABLE, CANNOT_WRITE or SERVICE_UNREACHABLE
+   */
+  reach?(options: Options): Promise<void>;
+  /**
    * Makes one trial and leaves nothing of it behind, whatever happens. Throws when it cannot be made; anything that merely looks wrong is for the checks.
    */
   trial(factors: Factors, options: Options, context: TrialContext): Promise<Measurement>;

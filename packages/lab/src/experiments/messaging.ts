@@ -4,6 +4,7 @@ import { replayAsPublished } from './messaging/as-published.js';
 import { httpRemarks } from './messaging/http-share.js';
 import { messagingMetrics } from './messaging/measurement.js';
 import { type MessagingOptions, OPTIONS, parseOptions } from './messaging/options.js';
+import { reachStoreAndServices } from './messaging/reach.js';
 import { messagingTrial } from './messaging/trial.js';
 
 /** Processes are started and ended, and the load warms up; the rest is the load itself. */
@@ -52,6 +53,7 @@ export const messaging = {
   },
   keys: ({ patterns, keyPrefix }) =>
     patterns.flatMap(({ defaultKey }) => [keyPrefix + defaultKey, `${keyPrefix}${defaultKey}:dead`]),
+  reach: reachStoreAndServices,
   trial: messagingTrial,
   remarks: httpRemarks,
   replay: replayAsPublished,

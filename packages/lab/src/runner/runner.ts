@@ -59,6 +59,7 @@ export class Runner<Options> extends EventEmitter<RunnerEvents> {
       plan,
       estimateMs: estimateMs(plan, experiment.estimateTrialMs(options)),
     });
+    await experiment.reach?.(options);
     const target = await openRedisTarget(redis);
     try {
       await refuseForeignKeys(target, experiment.keys(options));

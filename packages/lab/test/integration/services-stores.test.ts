@@ -1,10 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startTcpProxy } from '../../src/faults/tcp-proxy.js';
+import { Result } from '../../src/measure/result.js';
 import { type RedisServer, startRedisServer } from '../../src/redis/redis-server.js';
 import { eventually } from '../support/condition.js';
 import { DATABASE_PASSWORD } from '../support/database-server.js';
 import { ask, serve } from '../support/service-process.js';
 import { mariadb, postgresql, type StoreFixture, storeFixtures } from '../support/store-fixtures.js';
+import { makeSandbox } from '../support/weir-process.js';
 
 /** The services as processes of their own, over every store: what is answered `ok` is a row. */
 
@@ -152,3 +154,46 @@ describe.each([
     expect(consumer.output()).not.toContain(DATABASE_PASSWORD);
   });
 });
+
+it.each(['mysql', 'postgres'])(
+  'weir run messaging writes to %s, and its password is nowhere',
+  async (name) => {
+    const fixture = await fixtureOf(name);
+    const sandbox = await makeSandbox();
+    const words = ['--patterns', 'stream-group', '--messages', '200', '--rounds', '1', '--warm-up', '0.3'];
+    try {
+      const { code, stdout, stderr } = await sandbox.run([
+        ...['run', 'messaging', ...words, '--store', fixture.address, '--results', fixture.address],
+        ...['--format', 'json'],
+      ]);
+      expect(code, stderr).toBe(0);
+      const { trials, plan } = Result.parse(JSON.parse(stdout));
+      expect(trials.map(({ state }) => state)).toEqual(['measured', 'measured']);
+      expect(plan.workload.store).toMatch(/^(mysql|postgres):\/\/127\.0\.0\.1:\d+\/weir_\d+$/);
+      expect((await fixture.bodies()).size).toBeGreaterThanOrEqual(2 * 200);
+      const report = await sandbox.run(['report', 'latest', '--results', fixture.address]);
+      expect(report).toMatchObject({ code: 0, stdout: expect.stringContaining('stream-group') });
+      expect(stdout + stderr + report.stdout + report.stderr).not.toContain(DATABASE_PASSWORD);
+    } finally {
+      await sandbox.remove();
+    }
+  },
+);
+
+it.each(['mysql', 'postgres'])(
+  'weir run messaging refuses a %s that is away before anything is started',
+  async (scheme) => {
+    const sandbox = await makeSandbox();
+    try {
+      const address = `${scheme}://weir:${DATABASE_PASSWORD}@127.0.0.1:1/weir`;
+      for (const option of ['--store', '--results']) {
+        const { code, stdout, stderr } = await sandbox.run(['run', 'messaging', '--quick', option, address]);
+        expect({ code, stdout }, stderr).toEqual({ code: 69, stdout: '' });
+        expect(stderr).toContain('127.0.0.1:1');
+        expect(stderr).not.toContain(DATABASE_PASSWORD);
+      }
+    } finally {
+      await sandbox.remove();
+    }
+  },
+);
