@@ -57,12 +57,13 @@ export const consumerService: FastifyPluginAsync<ConsumerServiceOptions> = async
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, _body, done) => done(null, undefined));
   app.addHook('onRequest', refuseUnknownPattern(patterns));
   app.addHook('onClose', async () => {
-    const running = [...runs].filter(([, run]) => run.isRunning);
     await Promise.all(
-      running.map(async ([name, run]) => {
-        const result = await run.stop(false, shutdownDeadlineMs);
-        await archive.add(name, result);
+      [...runs].map(async ([name, run]) => {
+        const result = await run.end(shutdownDeadlineMs);
+        if (result === undefined) return;
         app.log.info({ result }, 'stopped with the service');
+        // The messages are stored; with the database away the log is what is left of the result.
+        await archive.add(name, result).catch((err: unknown) => app.log.error({ err }, 'result not stored'));
       }),
     );
   });

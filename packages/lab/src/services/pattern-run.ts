@@ -25,7 +25,14 @@ export interface PatternRunOptions {
 type State =
   | { readonly name: 'idle'; readonly last: Figures | undefined }
   | { readonly name: 'starting' }
-  | { readonly name: 'running' | 'stopping'; readonly consumer: Consumer; readonly tally: Tally };
+  | Running
+  | (Omit<Running, 'name'> & { readonly name: 'stopping'; readonly result: Promise<PatternResult> });
+
+interface Running {
+  readonly name: 'running';
+  readonly consumer: Consumer;
+  readonly tally: Tally;
+}
 
 type Figures = Omit<PatternResult, 'pattern' | 'running' | 'drained' | 'unfinished'> & {
   readonly counters: ConsumerCounters | undefined;
@@ -75,20 +82,33 @@ export class PatternRun {
    */
   async stop(drain: boolean, deadlineMs: Milliseconds): Promise<PatternResult> {
     const state = this.#state;
-    const { pattern } = this.#options;
     if (state.name !== 'running') {
-      throw new ServiceError(409, 'NOT_STARTED', `${pattern.name} is ${state.name}; start it first`);
+      const { name } = this.#options.pattern;
+      throw new ServiceError(409, 'NOT_STARTED', `${name} is ${state.name}; start it first`);
     }
-    const { consumer, tally } = state;
-    this.#state = { ...state, name: 'stopping' };
+    const result = this.#stop(state, drain, deadlineMs);
+    this.#state = { ...state, name: 'stopping', result };
+    return result;
+  }
+
+  /** Ends the run with the service: `undefined` when there is none, or when a stop under way has ended it. */
+  async end(deadlineMs: Milliseconds): Promise<PatternResult | undefined> {
+    const state = this.#state;
+    if (state.name === 'running') return this.stop(false, deadlineMs);
+    if (state.name === 'stopping') await state.result;
+    return undefined;
+  }
+
+  async #stop(running: Running, drain: boolean, deadlineMs: Milliseconds): Promise<PatternResult> {
+    const { consumer, tally } = running;
     try {
       const { drained, unfinished, counters } = await consumer.stop({ drain, deadlineMs });
       const figures = figuresOf(tally, counters);
       this.#state = { name: 'idle', last: figures };
       const { counters: _, ...shown } = figures;
-      return { pattern: publicName(pattern), running: false, ...shown, drained, unfinished };
+      return { pattern: publicName(this.#options.pattern), running: false, ...shown, drained, unfinished };
     } catch (error) {
-      this.#state = state;
+      this.#state = running;
       throw error;
     }
   }
