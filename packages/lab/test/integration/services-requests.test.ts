@@ -1,4 +1,4 @@
-import { request } from 'node:http';
+import { Agent, request } from 'node:http';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type RedisServer, startRedisServer } from '../../src/redis/redis-server.js';
 import {
@@ -236,4 +236,34 @@ it('describes every route, and offers metrics of every pattern', async () => {
   expect(metrics).toContain('weir_consumer_lag{pattern="queue"}');
   expect(metrics).toContain('http_request_duration_seconds_count');
   expect(metrics).toContain('process_cpu_seconds_total');
+});
+
+it('ends in time although a client keeps its connection after the last answer', async () => {
+  const service = await startProducerService(common());
+  const agent = new Agent({ keepAlive: true });
+  const answered = new Promise<number | undefined>((resolve, reject) => {
+    request(`${service.url}/queue/send`, { method: 'POST', agent }, (answer) => {
+      answer.resume().once('end', () => resolve(answer.statusCode));
+    })
+      .once('error', reject)
+      .end('x');
+  });
+  // Redis holds the request back until the end of the service has begun.
+  process.kill(redis.pid, 'SIGSTOP');
+  try {
+    await eventually('the request is under way', async () =>
+      / 1$/m.test(
+        /^weir_producer_in_flight\{pattern="queue"\}.*$/m.exec(
+          (await ask('GET', `${service.url}/metrics`)).text,
+        )?.[0] ?? '',
+      ),
+    );
+    const closed = service.close(4_000);
+    process.kill(redis.pid, 'SIGCONT');
+    expect(await answered).toBe(200);
+    expect(await closed).toBe(true);
+  } finally {
+    process.kill(redis.pid, 'SIGCONT');
+    agent.destroy();
+  }
 });
