@@ -73,7 +73,7 @@ export interface Answer {
 export async function ask(
   method: 'GET' | 'POST',
   url: string,
-  body?: BodyInit,
+  body?: NonNullable<RequestInit['body']>,
   type?: string,
 ): Promise<Answer> {
   const headers: Record<string, string> = type === undefined ? {} : { 'content-type': type };
