@@ -25,8 +25,11 @@ export function openMysqlPool(address: string): Pool {
     // `affectedRows` shall count rows that changed, so that a message that was there already counts as 0.
     flags: ['-FOUND_ROWS'],
   });
-  // Without strict mode a server cuts what is too long and stores it, with a warning nobody reads.
   pool.on('connection', (connection: PoolConnection) => {
+    // A connection that breaks fails its statement and also says so by an event. The pool listens to the first one; a
+    // further one that nobody listens to would end the process.
+    connection.on('error', () => undefined);
+    // Without strict mode a server cuts what is too long and stores it, with a warning nobody reads.
     connection.query("SET SESSION sql_mode = CONCAT(@@sql_mode, ',STRICT_ALL_TABLES')", () => undefined);
   });
   return pool;

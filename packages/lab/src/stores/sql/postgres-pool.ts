@@ -21,7 +21,9 @@ export function openPostgresPool(address: string): Pool {
     keepAlive: true,
     application_name: 'weir',
   });
-  // An idle connection was lost. The pool has removed it; without a listener the error would be thrown.
+  // A connection that breaks fails its statement and also says so by an event, which may come after it was given back
+  // or thrown away. An event nobody listens to would end the process.
+  pool.on('connect', (client) => client.on('error', () => undefined));
   pool.on('error', () => undefined);
   return pool;
 }
@@ -37,9 +39,6 @@ export async function withPostgresClient<T>(
 ): Promise<T> {
   try {
     const client = await pool.connect();
-    // A connection that breaks while it is lent also says so by an event; the statement's own error is enough.
-    const ignore = (): void => undefined;
-    client.on('error', ignore);
     try {
       const result = await work(client);
       client.release();
@@ -47,8 +46,6 @@ export async function withPostgresClient<T>(
     } catch (error) {
       client.release(true);
       throw error;
-    } finally {
-      client.off('error', ignore);
     }
   } catch (error) {
     throw postgresFailure(address, error);
