@@ -5,6 +5,7 @@ import { limitedBy } from '../../measure/limited-by.js';
 import type { Measurement, MetricDefinition, Observations } from '../../measure/measurement.js';
 import type { Ledger } from '../../measure/result.js';
 import { coefficientOfVariation } from '../../measure/statistics.js';
+import type { Method } from '../../workers/pipelining-api.js';
 import { makeOperations } from '../../workers/pipelining-operations.js';
 import type { TrialRecord } from './trial.js';
 
@@ -15,6 +16,11 @@ const SERVER_READ_BYTES = 16 * 1024;
 /** Sockets cut a long write where they like: within this factor the depth is the declared one. */
 const LONG_ROUND_TOLERANCE = 0.75;
 const SHORT_ROUND_TOLERANCE = 0.1;
+/**
+ * How many of these leave in one write is for the library to decide (one each in ioredis, some dozens in valkey-glide);
+ * it is shown as `commandsPerRead` and promised by nobody.
+ */
+const LEFT_TO_THE_LIBRARY: ReadonlySet<Method> = new Set(['promise-all', 'auto-pipelining']);
 /** Below it a half of the window is one hiccup long. */
 const SECONDS_FOR_HALVES = 0.5;
 
@@ -123,8 +129,7 @@ function declaredOf(record: TrialRecord): NonNullable<Observations['declared']> 
     // The last round of a pass may be shorter.
     tolerance: settings.depth > 1 ? shortestPass(settings.depth, settings.operations) : 0,
   };
-  // Without automatic pipelining each promise is a write of its own, and what the server reads together is chance.
-  if (reads === undefined || settings.method === 'promise-all') return [connections, rounds];
+  if (reads === undefined || LEFT_TO_THE_LIBRARY.has(settings.method)) return [connections, rounds];
   const perRound = readsPerRound(record);
   return [
     connections,
@@ -146,7 +151,7 @@ function shortestPass(depth: number, operations: number): number {
 
 function readsPerRound({ settings }: TrialRecord): number {
   if (settings.method === 'sequential') return 1;
-  const [command] = [makeOperations({ ...settings, operations: 1 }).command(0)];
+  const command = makeOperations({ ...settings, operations: 1 }).command(0);
   const bytes = command.reduce(
     (sum, argument) => sum + `$${argument.length}\r\n\r\n`.length + argument.length,
     4,

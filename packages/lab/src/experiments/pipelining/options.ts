@@ -1,6 +1,6 @@
 import { freemem } from 'node:os';
 import { unknownName, usageError, WeirError } from '../../core/errors.js';
-import { parseChoice, parseInteger, parseList } from '../../core/parse-option.js';
+import { parseChoice, parseInteger, parseList, parsePositive } from '../../core/parse-option.js';
 import { type Bytes, formatBytes, type Milliseconds } from '../../core/units.js';
 import { type ClientLibrary, clientLibrary } from '../../redis/clients.js';
 import { COMMANDS, type Command, METHODS, type Method } from '../../workers/pipelining-api.js';
@@ -72,6 +72,12 @@ export const OPTIONS = [
     defaultText: '10000',
   },
   { flags: '--payload <bytes>', description: 'size of a value', defaultText: '16' },
+  {
+    flags: '--duration <seconds>',
+    description:
+      'how long a trial measures at least; warms up as long, up to 1 s, and ends after five times that',
+    defaultText: '1, with --quick 0.2',
+  },
   { flags: '--key-prefix <text>', description: 'put before the keys', defaultText: 'none' },
   {
     flags: '--as-published',
@@ -112,9 +118,16 @@ export function parseOptions(raw: RawOptions, { precision }: CommonOptions): Pip
     operations,
     valueBytes,
     keyPrefix: text('keyPrefix', ''),
-    time: quick ? TIME.quick : TIME.longer,
+    time: timeOf(raw.duration, quick),
     asPublished: raw.asPublished === true,
   };
+}
+
+function timeOf(duration: RawOptions[string], quick: boolean): TrialTime {
+  const time = quick ? TIME.quick : TIME.longer;
+  if (typeof duration !== 'string') return time;
+  const leastMs = parsePositive('--duration', duration, 3_600) * 1000;
+  return { leastMs, mostMs: 5 * leastMs, warmUpMs: Math.min(leastMs, TIME.longer.warmUpMs) };
 }
 
 function parseMethods(text: string, command: Command): Method[] {

@@ -11,7 +11,10 @@ interface Depth {
   readonly pingNs: number | undefined;
 }
 
-/** Where no more is gained, what it costs in memory, and what the network added: per method, client and round trip. */
+/**
+ * Where no more is gained, what it costs in memory, and what the network added: per method, client and round trip. The knee is
+ * looked for in the medians; how sure each speed-up is, the verdicts say.
+ */
 export function pipeliningRemarks(summary: Summary, _options: PipeliningOptions, plan: Plan): string[] {
   const noise = noiseOf(summary);
   return [...depthsByConditions(summary, plan)].flatMap(([conditions, depths]) => {
@@ -63,7 +66,7 @@ function kneeSentence(depths: readonly Depth[], noise: number): string {
   );
   const last = depths.at(-1);
   if (knee === undefined || knee === last) {
-    return `more is gained up to the largest depth, ${last?.depth}: each step adds more than ${percent}`;
+    return `the largest depth, ${last?.depth}, still gains more than ${percent}, over every smaller one`;
   }
   return `beyond depth ${knee.depth} no depth gains more than ${percent}`;
 }
