@@ -4,6 +4,7 @@ import { type Random, seededRandom } from '../core/random.js';
 import type { Milliseconds } from '../core/units.js';
 import { ProxiedConnection } from './tcp-proxy/proxied-connection.js';
 import { type LostReply, ReplyThief, type ReplyToLose } from './tcp-proxy/reply-thief.js';
+import { resetSocket } from './tcp-proxy/reset-socket.js';
 
 /**
  * A TCP proxy on the loopback interface that makes the network between a client and its server as bad as a
@@ -211,7 +212,9 @@ class LoopbackProxy implements TcpProxy {
   #accept(client: Socket): void {
     if (this.#conditions.refuse) {
       this.#tally.refused++;
-      client.resetAndDestroy();
+      // The client may reset it as well, at the same time; that is no error of ours.
+      client.on('error', () => undefined);
+      resetSocket(client);
       return;
     }
     this.#tally.accepted++;

@@ -293,6 +293,24 @@ describe('before a server of our own', () => {
     await eventually('both connections are forgotten', () => proxy.counters.open === 0);
   });
 
+  it('leaves no socket behind when both sides reset at the same time', async () => {
+    const proxy = await proxyTo(target);
+    const refusedByTheKernel: unknown[] = [];
+    for (let round = 0; round < 10; round++) {
+      const clients = await Promise.all(Array.from({ length: 20 }, () => rawClient(proxy)));
+      for (const client of clients) {
+        client.on('error', (error: NodeJS.ErrnoException) => {
+          if (error.syscall === 'reset') refusedByTheKernel.push(error);
+        });
+        client.end('half closed');
+      }
+      for (const client of clients) client.destroy();
+      proxy.resetAll();
+      await eventually('all connections are gone', () => proxy.counters.open === 0);
+    }
+    expect(refusedByTheKernel).toEqual([]);
+  });
+
   it('frees its port when it is closed, with connections open', async () => {
     const proxy = await proxyTo(target);
     const { client } = await pair(proxy);

@@ -2,6 +2,7 @@ import { connect, type Socket } from 'node:net';
 import type { Milliseconds } from '../../core/units.js';
 import { DelayedPipe } from './delayed-pipe.js';
 import type { ReplyWatch } from './reply-thief.js';
+import { resetSocket } from './reset-socket.js';
 
 export type Direction = 'toServer' | 'toClient';
 
@@ -67,8 +68,8 @@ export class ProxiedConnection {
     if (this.#isReset || this.#open === 0) return;
     this.#isReset = true;
     for (const pipe of this.#pipes) pipe.dispose();
-    this.#client.resetAndDestroy();
-    this.#server.resetAndDestroy();
+    resetSocket(this.#client);
+    resetSocket(this.#server);
     this.#options.onReset();
   }
 
