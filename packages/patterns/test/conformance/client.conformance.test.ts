@@ -198,14 +198,14 @@ describe.each(clientNames.flatMap((name) => [[name, 2] as const, [name, 3] as co
     });
 
     const canSubscribe = protocol === 3 || limitsOf(clientName).subscribesOverResp2;
-    it.runIf(!canSubscribe)('says that it cannot subscribe over this protocol', async () => {
-      const subscribing = redis.subscribe(newKey(), () => undefined, { name: 'subscriber' });
-      await expect(subscribing).rejects.toMatchObject({ cause: { code: 'INVALID_OPTION' } });
-    });
+    if (!canSubscribe)
+      it('says that it cannot subscribe over this protocol', async () => {
+        const subscribing = redis.subscribe(newKey(), () => undefined, { name: 'subscriber' });
+        await expect(subscribing).rejects.toMatchObject({ cause: { code: 'INVALID_OPTION' } });
+      });
 
-    it.runIf(canSubscribe)(
-      'subscribes, survives the loss of the subscription and counts the gap',
-      async () => {
+    if (canSubscribe)
+      it('subscribes, survives the loss of the subscription and counts the gap', async () => {
         const channel = newKey();
         const received: Buffer[] = [];
         let resubscribed = 0;
@@ -225,24 +225,24 @@ describe.each(clientNames.flatMap((name) => [[name, 2] as const, [name, 3] as co
         await waitFor(() => received.length === 2, 'the second message');
         await subscription.close();
         expect(await redis.send(['PUBLISH', channel, 'nobody'])).toBe(0);
-      },
-    );
-
-    it.runIf(canSubscribe)('notices a subscription on a connection that is silent for good', async () => {
-      let gaps = 0;
-      let alive = 0;
-      const subscription = await redis.subscribe(newKey(), () => undefined, {
-        name: 'silent',
-        heartbeatMs: 20,
-        onAlive: () => alive++,
-        onGap: () => gaps++,
       });
-      await waitFor(() => alive > 1, 'answers to PING');
-      server.freeze();
-      await waitFor(() => gaps === 1, 'the gap');
-      server.thaw();
-      await subscription.close();
-    });
+
+    if (canSubscribe)
+      it('notices a subscription on a connection that is silent for good', async () => {
+        let gaps = 0;
+        let alive = 0;
+        const subscription = await redis.subscribe(newKey(), () => undefined, {
+          name: 'silent',
+          heartbeatMs: 20,
+          onAlive: () => alive++,
+          onGap: () => gaps++,
+        });
+        await waitFor(() => alive > 1, 'answers to PING');
+        server.freeze();
+        await waitFor(() => gaps === 1, 'the gap');
+        server.thaw();
+        await subscription.close();
+      });
 
     it('comes back after a restart of the server; commands sent meanwhile fail or are unknown', async () => {
       const other = await TestRedis.start();
