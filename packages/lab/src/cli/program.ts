@@ -37,7 +37,7 @@ const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: 'serve',
-    description: 'run the producer or the consumer as an HTTP service',
+    description: 'run the producer, the consumer or the point app as an HTTP service',
     load: () => import('./commands/serve.js'),
   },
   {
