@@ -25,7 +25,7 @@ export function connectionsRemarks(summary: Summary, options: ConnectionsOptions
 function figuresOf({ variants }: Summary, plan: Plan): Figures[] {
   return plan.variants.flatMap(({ name, factors, role }) => {
     const metrics = variants.find((variant) => variant.name === name)?.metrics;
-    if (role === 'a-a' || metrics === undefined || metrics.throughput === undefined) return [];
+    if (role === 'a-a' || metrics === undefined) return [];
     const { strategy, client, rate } = factors;
     return [
       {
@@ -79,16 +79,25 @@ function kneeRemarks(figures: readonly Figures[]): string[] {
   return [...sweeps].flatMap(([conditions, unsorted]) => {
     const sweep = unsorted.sort((a, b) => a.rate - b.rate);
     if (sweep.length < 2) return [];
-    const broken = sweep.findIndex(({ rate, median }) => (median('throughput') ?? 0) < ANSWERED * rate);
-    if (broken === 0)
+    // A rate whose load could not be made as planned tells nothing of this one or of a higher one.
+    const unmade = sweep.findIndex(({ median }) => median('throughput') === undefined);
+    const made = unmade === -1 ? sweep : sweep.slice(0, unmade);
+    const behind = made.findIndex(({ rate, median }) => (median('throughput') ?? 0) < ANSWERED * rate);
+    if (behind === 0)
       return [`${conditions} does not answer even ${perSecond(sweep[0]?.rate)}: sweep lower rates`];
-    const knee = sweep.at(broken === -1 ? -1 : broken - 1);
-    const beyond = broken === -1 ? undefined : sweep[broken];
-    const said = `${conditions} answers ${perSecond(knee?.rate)}${latencyOf(knee)}`;
+    const knee = made.at(behind === -1 ? -1 : behind - 1);
+    if (knee === undefined) return [];
+    const said = `${conditions} answers ${perSecond(knee.rate)}${latencyOf(knee)}`;
+    if (behind !== -1) {
+      const beyond = made[behind];
+      return [
+        `${said} and falls behind at ${perSecond(beyond?.rate)}${latencyOf(beyond)}: the knee lies between`,
+      ];
+    }
     return [
-      beyond === undefined
+      unmade === -1
         ? `${said}, the highest rate of the sweep: its knee lies beyond`
-        : `${said} and falls behind at ${perSecond(beyond.rate)}${latencyOf(beyond)}: the knee lies between`,
+        : `${said}; at ${perSecond(sweep[unmade]?.rate)} no trial counts, so the knee was not seen`,
     ];
   });
 }
