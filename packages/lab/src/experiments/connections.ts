@@ -1,5 +1,6 @@
 import { replayConnections } from './connections/as-published.js';
 import { keysOf } from './connections/entries.js';
+import { reachApps } from './connections/given-apps.js';
 import { memoryOf, refuseBeyondMaxClients } from './connections/limits.js';
 import { connectionsMetrics } from './connections/measurement.js';
 import { type ConnectionsOptions, OPTIONS, parseOptions } from './connections/options.js';
@@ -47,6 +48,7 @@ export const connections = {
   estimateTrialMs: ({ warmUpMs, durationMs, entries, request }) =>
     TRIAL_OVERHEAD_MS + warmUpMs + durationMs + (request === 'save' ? entries / ENTRIES_PER_MS : 0),
   keys: keysOf,
+  reach: reachApps,
   checkRedis: (redis, options) =>
     refuseBeyondMaxClients(redis, { ...options, appsAreGiven: options.givenApps.length > 0 }),
   trial: connectionsTrial,

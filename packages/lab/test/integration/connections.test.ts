@@ -137,8 +137,17 @@ describe('weir run connections', () => {
     expect(result.summary.findings.join('\n')).toContain('no ranking: failed-operations');
   });
 
+  it('says that an app is not there, with its name and address', async () => {
+    const words = ['run', 'connections', ...SMALL, '--app', 'gone=http://127.0.0.1:1', '--results', 'none'];
+    const { code, stdout, stderr } = await sandbox.run(words);
+    expect(stderr).toContain('the app gone at http://127.0.0.1:1 does not answer');
+    expect({ code, stdout }).toEqual({ code: 69, stdout: '' });
+  });
+
   it('counts requests that nobody answers as unknown', async () => {
-    const server = createServer((request) => request.socket.destroy()).listen(0, '127.0.0.1');
+    const server = createServer(({ url, socket }, response) =>
+      url === '/' ? response.end() : socket.destroy(),
+    ).listen(0, '127.0.0.1');
     await once(server, 'listening');
     onTestFinished(() => void server.close());
     const { port } = addressOf(server);

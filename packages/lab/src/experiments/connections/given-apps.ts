@@ -1,5 +1,7 @@
-import { usageError } from '../../core/errors.js';
+import { usageError, WeirError } from '../../core/errors.js';
 import { parseList } from '../../core/parse-option.js';
+import { redact } from '../../core/redact.js';
+import { httpClient } from '../../workers/http-client.js';
 import type { RawOptions } from '../experiment.js';
 
 /** A web app that the user runs: `mine=http://127.0.0.1:3000`. */
@@ -43,4 +45,25 @@ export function parseApps(raw: RawOptions): GivenApp[] {
   const twice = names.find((name, index) => names.indexOf(name) !== index);
   if (twice !== undefined) throw usageError('--app', app, `names that differ; ${twice} is there twice`);
   return given;
+}
+
+/**
+ * Asks each app once, whatever it answers: one that is not there would be knocked at in a loop for whole trials.
+ * @throws {WeirError} SERVICE_UNREACHABLE
+ */
+export async function reachApps({ givenApps }: { readonly givenApps: readonly GivenApp[] }): Promise<void> {
+  for (const { name, url } of givenApps) {
+    const client = httpClient(url, 1);
+    try {
+      await client.request('GET', '/');
+    } catch (cause) {
+      const reason = cause instanceof Error ? cause.message : String(cause);
+      throw new WeirError('SERVICE_UNREACHABLE', `the app ${name} at ${redact(url)} does not answer: ${reason}`, {
+        cause,
+        remedy: 'start it, or leave --app out and weir starts apps of its own: weir serve point',
+      });
+    } finally {
+      client.close();
+    }
+  }
 }
