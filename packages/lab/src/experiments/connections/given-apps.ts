@@ -58,10 +58,14 @@ export async function reachApps({ givenApps }: { readonly givenApps: readonly Gi
       await client.request('GET', '/');
     } catch (cause) {
       const reason = cause instanceof Error ? cause.message : String(cause);
-      throw new WeirError('SERVICE_UNREACHABLE', `the app ${name} at ${redact(url)} does not answer: ${reason}`, {
-        cause,
-        remedy: 'start it, or leave --app out and weir starts apps of its own: weir serve point',
-      });
+      throw new WeirError(
+        'SERVICE_UNREACHABLE',
+        `the app ${name} at ${redact(url)} does not answer: ${reason}`,
+        {
+          cause,
+          remedy: 'start it, or leave --app out and weir starts apps of its own: weir serve point',
+        },
+      );
     } finally {
       client.close();
     }
