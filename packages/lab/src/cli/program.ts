@@ -42,7 +42,8 @@ const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: 'list',
-    description: 'list what can be chosen: experiments, patterns, clients, stores, checks, reporters',
+    description:
+      'list what can be chosen: experiments, patterns, clients, strategies, stores, checks, reporters',
     load: () => import('./commands/list.js'),
   },
   {
