@@ -5,7 +5,7 @@ import { emptyLedger } from '../../measure/ledger.js';
 import { limitedBy } from '../../measure/limited-by.js';
 import type { Measurement, MetricDefinition, Observations } from '../../measure/measurement.js';
 import { sumResources } from '../../measure/resources.js';
-import type { Ledger, Quantity } from '../../measure/result.js';
+import type { Histogram, Ledger, Quantity } from '../../measure/result.js';
 import { coefficientOfVariation } from '../../measure/statistics.js';
 import { type PointLoadReport, TENTHS } from '../../workers/point-api.js';
 import { halvesOf, tenthsOf, throughputOf, totals } from './answers.js';
@@ -96,10 +96,7 @@ function ledgerOf(reports: readonly PointLoadReport[]): Ledger {
   };
 }
 
-function metricsOf(
-  { window }: TrialRecord,
-  latency: Parameters<typeof decodeHistogram>[0],
-): Record<string, Quantity> {
+function metricsOf({ window }: TrialRecord, latency: Histogram): Record<string, Quantity> {
   const { reports, redis, seen, seconds, appResources, reads } = window;
   const answered = Math.max(1, totals(reports).succeeded + totals(reports).refused);
   const cpuTime = (cores: number): Quantity => ({
@@ -126,7 +123,7 @@ function metricsOf(
   };
 }
 
-function observationsOf(record: TrialRecord, latency: Parameters<typeof decodeHistogram>[0]): Observations {
+function observationsOf(record: TrialRecord, latency: Histogram): Observations {
   const { options, load, window, managed, keysAtStart } = record;
   const { reports, machine, redis, producerResources, appResources } = window;
   const meanLatencyNs = decodeHistogram(latency).mean;
