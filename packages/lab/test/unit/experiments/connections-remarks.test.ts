@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 
 function planOf(options: ConnectionsOptions): Plan {
-  return makePlan(connections, options, {
+  return makePlan<ConnectionsOptions>(connections, options, {
     ...{ rounds: 8, precision: 'quick', seed: 7, margin: 0.03, command: 'weir run connections' },
   });
 }
