@@ -37,12 +37,13 @@ const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: 'serve',
-    description: 'run the producer or the consumer as an HTTP service',
+    description: 'run the producer, the consumer or the point app as an HTTP service',
     load: () => import('./commands/serve.js'),
   },
   {
     name: 'list',
-    description: 'list what can be chosen: experiments, patterns, clients, stores, checks, reporters',
+    description:
+      'list what can be chosen: experiments, patterns, clients, strategies, stores, checks, reporters',
     load: () => import('./commands/list.js'),
   },
   {

@@ -71,6 +71,6 @@ export function usageError(option: string, received: unknown, expected: string):
 /** A name that is not registered; lists those that are. */
 export function unknownName(kind: string, received: string, known: readonly string[]): WeirError {
   return new WeirError('UNKNOWN_NAME', `there is no ${kind} ${JSON.stringify(received)}`, {
-    remedy: `known ${kind}s: ${known.join(', ')}`,
+    remedy: `known ${kind.replace(/y$/, 'ie')}s: ${known.join(', ')}`,
   });
 }

@@ -27,6 +27,13 @@ export function parsePositive(option: string, text: string, max = Number.MAX_SAF
   return value;
 }
 
+/** A share: a number from 0 to 1. */
+export function parseShare(option: string, text: string): number {
+  const value = /^\d(\.\d{1,9})?$/.test(text) ? Number(text) : Number.NaN;
+  if (!(value <= 1)) throw usageError(option, text, 'a number from 0 to 1');
+  return value;
+}
+
 /** `a,b,c` without empty or repeated parts. */
 export function parseList(option: string, text: string): string[] {
   const parts = text.split(',').map((part) => part.trim());

@@ -1,3 +1,4 @@
+import type { RedisClient } from '@weir/patterns';
 import type { Fleet } from '../fleet/fleet.js';
 import type { Measurement, MetricDefinition } from '../measure/measurement.js';
 import type { AsPublished, Factors, Plan, Summary } from '../measure/result.js';
@@ -35,6 +36,11 @@ export interface Experiment<Options = unknown> {
    * @throws {WeirError} STORE_UNREACHABLE, CANNOT_WRITE or SERVICE_UNREACHABLE
    */
   reach?(options: Options): Promise<void>;
+  /**
+   * Looks at the Redis of the run before the first trial.
+   * @throws {WeirError} when the run cannot be made on it: more connections than it takes
+   */
+  checkRedis?(client: RedisClient, options: Options): Promise<void>;
   /**
    * Makes one trial and leaves nothing of it behind, whatever happens. Throws when it cannot be made; anything that merely looks wrong is for the checks.
    */

@@ -33,6 +33,7 @@ export function limitedBy(evidence: LimitEvidence): LimitedBy {
   if (consumer !== undefined && (consumer.storeShare ?? 0) >= STORE_SHARE) return 'store';
   if (busy('consumer')) return 'consumer';
   if ((redis.mainThreadCpu ?? redis.cpu) >= BUSY_CORE) return 'redis';
+  if (busy('app')) return 'app';
   // A pacer keeps its event loop busy by design; whether it kept up is for the check of its schedule.
   if (evidence.paced) return 'none';
   if (busy('producer')) return 'producer';
@@ -45,6 +46,7 @@ export function limitedBy(evidence: LimitEvidence): LimitedBy {
 function busiest({ resources, redis, processes }: LimitEvidence): LimitedBy {
   const candidates: [LimitedBy, number][] = [
     ['redis', redis.mainThreadCpu ?? redis.cpu],
+    ['app', (resources.app?.cpu ?? 0) / (processes.app ?? 1)],
     ['consumer', (resources.consumer?.cpu ?? 0) / (processes.consumer ?? 1)],
     ['producer', (resources.producer?.cpu ?? 0) / (processes.producer ?? 1)],
   ];

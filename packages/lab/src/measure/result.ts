@@ -148,8 +148,10 @@ export const Environment = z.object({
 export type Environment = z.infer<typeof Environment>;
 
 export const LimitedBy = z
-  .enum(['producer', 'redis', 'consumer', 'store', 'machine', 'none'])
-  .describe('What set the pace. `machine`: every core was busy. `none`: nothing was, the load was paced.');
+  .enum(['producer', 'redis', 'consumer', 'store', 'app', 'machine', 'none'])
+  .describe(
+    'What set the pace. `app`: the web app under load. `machine`: every core was busy. `none`: nothing was, the load was paced.',
+  );
 export type LimitedBy = z.infer<typeof LimitedBy>;
 
 const trialHead = {

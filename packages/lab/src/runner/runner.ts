@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { EventEmitter } from 'node:events';
+import type { RedisClient } from '@weir/patterns';
 import { WeirError } from '../core/errors.js';
 import type { Experiment, TrialContext } from '../experiments/experiment.js';
 import type { Fleet } from '../fleet/fleet.js';
@@ -63,6 +64,7 @@ export class Runner<Options> extends EventEmitter<RunnerEvents> {
     const target = await openRedisTarget(redis);
     try {
       await refuseForeignKeys(target, experiment.keys(options));
+      await withMonitor(target, async (client) => experiment.checkRedis?.(client, options));
       const environment = await environmentOf(target);
       const startedAt = new Date().toISOString();
       this.emit('started', { runId: this.#runId, environment, startedAt });
@@ -188,10 +190,14 @@ function newRunId(): string {
   return `${date.replaceAll('-', '')}-${time.replaceAll(':', '')}-${randomBytes(2).toString('hex')}`;
 }
 
-async function environmentOf(target: RedisTarget): Promise<Environment> {
+function environmentOf(target: RedisTarget): Promise<Environment> {
+  return withMonitor(target, (client) => describeEnvironment(client, target));
+}
+
+async function withMonitor<T>(target: RedisTarget, look: (client: RedisClient) => Promise<T>): Promise<T> {
   const monitor = await connectClient('node-redis', target.url, { name: 'weir-monitor' });
   try {
-    return await describeEnvironment(monitor.client, target);
+    return await look(monitor.client);
   } finally {
     await monitor.close();
   }

@@ -55,7 +55,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
   await app.register(swagger, {
     openapi: {
       openapi: '3.1.0',
-      info: { title, version, description: 'Messaging patterns on Redis, as a service.' },
+      info: { title, version, description: 'Ways to use Redis, as a service to be measured.' },
       ...(token === undefined
         ? {}
         : {

@@ -9,8 +9,10 @@ import type { MessageStore } from '../stores/message-store.js';
 import { checkExposure } from './authorization.js';
 import { type ConsumerServiceOptions, consumerService } from './consumer.js';
 import { createHttpServer, type HttpServerOptions } from './http-server.js';
+import { type PointServiceOptions, pointService } from './point.js';
 import { producerService } from './producer.js';
 import { openResultArchive } from './result-archive.js';
+import type { ConnectionStrategy, StrategyOptions } from './strategies/strategy.js';
 
 export interface ServiceOptions extends Omit<HttpServerOptions, 'title'> {
   readonly host: string;
@@ -30,6 +32,15 @@ export interface ConsumerOptions
   readonly store: string;
   /** Puts something between the consumers and the store that sees every batch that is saved. */
   readonly observe?: (store: MessageStore) => MessageStore;
+}
+
+export interface PointOptions
+  extends ServiceOptions,
+    StrategyOptions,
+    Pick<PointServiceOptions, 'entries' | 'hitRate' | 'random'> {
+  readonly strategy: ConnectionStrategy;
+  /** As in `connectClient`. */
+  readonly autoPipelining: boolean;
 }
 
 /** A service that listens. */
@@ -83,14 +94,29 @@ export async function startConsumerService(options: ConsumerOptions): Promise<Ru
   });
 }
 
+/**
+ * Connects to Redis as the strategy has it, and listens.
+ * @throws {WeirError} USAGE, REDIS_UNREACHABLE, or CANNOT_LISTEN
+ */
+export async function startPointService(options: PointOptions): Promise<RunningService> {
+  const { autoPipelining, keyPrefix, entries, hitRate, random } = options;
+  const addService = async (app: FastifyInstance, client: ConnectedRedis['client']): Promise<Close[]> => {
+    const strategy = await options.strategy.open(client, options);
+    await app.register(pointService, { client, strategy, keyPrefix, entries, hitRate, random });
+    return [];
+  };
+  return start(options, 'weir point', addService, { autoPipelining });
+}
+
 async function start(
   options: ServiceOptions,
   title: string,
   addService: (app: FastifyInstance, client: ConnectedRedis['client']) => Promise<Close[]>,
+  connection: { readonly autoPipelining?: boolean } = {},
 ): Promise<RunningService> {
   const { host, port, token, redisUrl, client: library } = options;
   checkExposure(host, token);
-  const redis = await connectClient(library, redisUrl, { name: title.replace(' ', '-') });
+  const redis = await connectClient(library, redisUrl, { name: title.replace(' ', '-'), ...connection });
   const closing: Close[] = [() => redis.close()];
   try {
     const app = await createHttpServer({ ...options, title });

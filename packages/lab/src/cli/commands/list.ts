@@ -4,6 +4,7 @@ import { loadExperiments } from '../../experiments/load-experiments.js';
 import { clientLibraries } from '../../redis/clients.js';
 import { loadReporters } from '../../reporters/load-reporters.js';
 import { renderTable } from '../../reporters/text/table.js';
+import { loadStrategies } from '../../services/strategies/load-strategies.js';
 import { loadStores } from '../../stores/load-stores.js';
 import { loadChecks } from '../../validity/load-checks.js';
 import { addListFormat, type OptionTexts } from '../list-format.js';
@@ -45,6 +46,8 @@ const TOPICS: Readonly<Record<string, () => Promise<readonly Row[]>>> = {
       commands: [...commands.send, ...commands.receive, ...commands.acknowledge].map((use) => use.name),
     })),
   clients: async () => clientLibraries.map(({ name, version }) => ({ name, version })),
+  strategies: async () =>
+    [...(await loadStrategies()).values()].map(({ name, summary }) => ({ name, summary })),
   stores: async () =>
     [...(await loadStores()).values()].map(({ name, address, summary }) => ({ name, address, summary })),
   checks: async () =>

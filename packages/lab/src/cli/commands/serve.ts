@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import { ExitCode, WeirError } from '../../core/errors.js';
-import { parseInteger } from '../../core/parse-option.js';
+import { parseInteger, parseShare } from '../../core/parse-option.js';
 import { clientLibrary } from '../../redis/clients.js';
 import { openRedisTarget } from '../../redis/connect.js';
 import { openSharedRedis } from '../../redis/shared-redis.js';
@@ -9,13 +9,15 @@ import {
   type RunningService,
   type ServiceOptions,
   startConsumerService,
+  startPointService,
   startProducerService,
 } from '../../services/start-service.js';
+import { strategyNamed } from '../../services/strategies/load-strategies.js';
 import { resolveStore } from '../../stores/load-stores.js';
 import { printNote, printWarning } from '../errors.js';
 import type { OptionTexts } from '../list-format.js';
 
-const DEFAULT_PORTS = { producer: '8080', consumer: '8081' } as const;
+const DEFAULT_PORTS = { producer: '8080', consumer: '8081', point: '8082' } as const;
 const DEFAULT_STORE = 'sqlite:.weir/messages.db';
 /** Where services that are only tried out find their Redis. */
 const SHARED_REDIS = '.weir/serve-redis.json';
@@ -27,8 +29,10 @@ const DEFAULT_RATE_LIMIT = 1_000;
 const SHUTDOWN_DEADLINE_MS = 10_000;
 const CONSUMER_SHUTDOWN_MS = 8_000;
 const DRAIN_DEADLINE_MS = 30_000;
+const MOST_POOLED = 10_000;
+const MOST_ENTRIES = 1_000_000_000;
 
-/** `weir serve producer|consumer`: the services, until SIGTERM or Ctrl-C. */
+/** `weir serve producer|consumer|point`: the services, until SIGTERM or Ctrl-C. */
 export function configure(serve: Command): void {
   serve
     .usage('<service> [options]')
@@ -63,6 +67,44 @@ export function configure(serve: Command): void {
     ),
   );
   consumer.action(() => serveConsumer(consumer.opts()));
+
+  const point = serve
+    .command('point')
+    .description(
+      'stores points (GET /save) and looks them up (GET /get), with a connection strategy to choose',
+    );
+  addCommonOptions(point, DEFAULT_PORTS.point);
+  addPointOptions(point);
+  point.action(() => servePoint(point.opts()));
+}
+
+function addPointOptions(command: Command): void {
+  const options = [
+    new Option('--strategy <name>', 'per-request, pool or multiplexed').default('multiplexed'),
+    new Option('--pool <size>', 'connections of the pool').default('8'),
+    new Option('--test-on-borrow', 'a PING before each use of a pooled connection'),
+    new Option(
+      '--auto-pipelining',
+      'join commands of one turn of the event loop, where the client leaves the choice',
+    ),
+    new Option('--entries <count>', 'ids are drawn from 1 up to this').default('100000'),
+    new Option('--hit-rate <share>', 'share of the lookups whose id is among them, 0 to 1').default('1'),
+  ];
+  for (const option of options) command.addOption(option);
+}
+
+async function servePoint(texts: OptionTexts): Promise<void> {
+  const strategy = await strategyNamed(String(texts.strategy));
+  const options = {
+    strategy,
+    poolSize: parseInteger('--pool', String(texts.pool), { min: 1, max: MOST_POOLED }),
+    test: texts.testOnBorrow === true ? 'on-borrow' : 'never',
+    autoPipelining: texts.autoPipelining === true,
+    entries: parseInteger('--entries', String(texts.entries), { min: 1, max: MOST_ENTRIES }),
+    hitRate: parseShare('--hit-rate', String(texts.hitRate)),
+    random: Math.random,
+  } as const;
+  await run(texts, (common) => startPointService({ ...common, ...options }));
 }
 
 function addCommonOptions(command: Command, port: string): void {

@@ -17,6 +17,13 @@ function evidence(changes: Partial<LimitEvidence>): LimitEvidence {
 }
 
 describe('limitedBy', () => {
+  it('names the web app, paced or not, unless Redis behind it is saturated', () => {
+    const resources = { producer: busy, app: busy };
+    expect(limitedBy(evidence({ resources }))).toBe('app');
+    expect(limitedBy(evidence({ resources, paced: true }))).toBe('app');
+    expect(limitedBy(evidence({ resources, redis: { cpu: 1, mainThreadCpu: 0.97 } }))).toBe('redis');
+  });
+
   it('looks downstream first: who is saturated behind makes those in front wait', () => {
     const both = { producer: busy, consumer: busy };
     expect(limitedBy(evidence({ resources: both }))).toBe('consumer');
