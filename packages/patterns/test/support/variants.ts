@@ -36,7 +36,7 @@ export interface OpenClient {
 }
 
 /** Adapters of libraries that cannot duplicate a client take its configuration too. */
-type Wrap = (client: unknown, configuration?: unknown) => RedisClient;
+export type Wrap = (client: unknown, configuration?: unknown) => RedisClient;
 type Protocol = 2 | 3;
 
 /** How to make the library's client; the adapter itself is found by its file. */
@@ -110,23 +110,41 @@ export interface LibraryLimits {
   readonly answersOneByOne?: boolean;
   /** Subscribes in RESP2 too. Default true. */
   readonly subscribesOverResp2?: boolean;
+  /** Reaches a server over a unix socket. Default true. */
+  readonly unixSocket?: boolean;
 }
 
 const LIMITS: Record<string, LibraryLimits> = {
-  'valkey-glide': { exactIntegers: false, answersOneByOne: false, subscribesOverResp2: false },
+  'valkey-glide': {
+    exactIntegers: false,
+    answersOneByOne: false,
+    subscribesOverResp2: false,
+    unixSocket: false,
+  },
 };
 
 export function limitsOf(name: string): Required<LibraryLimits> {
-  return { exactIntegers: true, answersOneByOne: true, subscribesOverResp2: true, ...LIMITS[name] };
+  return {
+    exactIntegers: true,
+    answersOneByOne: true,
+    subscribesOverResp2: true,
+    unixSocket: true,
+    ...LIMITS[name],
+  };
 }
 
 export const clientNames: readonly string[] = variantsIn('client', 'redis-client.ts');
 
-export async function openClient(name: string, url: string, protocol: Protocol = 3): Promise<OpenClient> {
+/** The adapter, found by its file. */
+export async function adapterOf(name: string): Promise<Wrap> {
   const module: Record<string, Wrap> = await import(`../../src/client/${name}.ts`);
   const wrap = module[exportedName(name)];
-  const open = LIBRARIES[name];
   if (wrap === undefined) throw new Error(`${name}.ts does not export ${exportedName(name)}`);
+  return wrap;
+}
+
+export async function openClient(name: string, url: string, protocol: Protocol = 3): Promise<OpenClient> {
+  const open = LIBRARIES[name];
   if (open === undefined) throw new Error(`say in LIBRARIES how to make a client of ${name}`);
-  return open(url, protocol, wrap);
+  return open(url, protocol, await adapterOf(name));
 }
