@@ -15,6 +15,15 @@ export { medianInterval } from '../../packages/lab/dist/measure/statistics.js';
 export { SignedRank } from '../../packages/lab/dist/measure/wilcoxon.js';
 export { startRedisServer } from '../../packages/lab/dist/redis/redis-server.js';
 export { renderTable } from '../../packages/lab/dist/reporters/text/table.js';
+export { resolveStore } from '../../packages/lab/dist/stores/load-stores.js';
+export type { StoredMessage } from '../../packages/lab/dist/stores/message-store.js';
+export {
+  type DatabaseServer,
+  locateProgram,
+  postgresFolders,
+} from '../../packages/lab/dist/stores/servers/database-server.js';
+export { startMariadbServer } from '../../packages/lab/dist/stores/servers/mariadb-server.js';
+export { startPostgresServer } from '../../packages/lab/dist/stores/servers/postgres-server.js';
 export type {
   ProducerServiceApi,
   ProducerServiceSettings,

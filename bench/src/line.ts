@@ -28,10 +28,11 @@ interface Estimate {
 const ALPHA = 0.05;
 
 export function lineOf(
-  definition: LineDefinition,
+  defined: LineDefinition,
   measurement: Measurement,
   records: readonly TrialRecord[],
 ): Line {
+  const definition = { ...defined, side: bestSide(defined, measurement, records) };
   const { name, target, better } = definition;
   const { ratio, interval, rounds } = estimate(definition, measurement, records);
   const ci95 = interval ?? ([Math.min(...rounds), Math.max(...rounds)] as const);
@@ -43,9 +44,25 @@ export function lineOf(
   };
 }
 
+/** A line whose side has been chosen. */
+type JudgedLine = LineDefinition & { readonly side: string };
+
+/** @throws Error when a line names no side at all: a defect of its measurement */
+function bestSide(
+  definition: LineDefinition,
+  measurement: Measurement,
+  records: readonly TrialRecord[],
+): string {
+  const figureOf = (side: string): number => median(valuesOf(side, definition, measurement, records));
+  const rising = [definition.side].flat().sort((a, b) => figureOf(a) - figureOf(b));
+  const best = rising.at(definition.better === 'higher' ? -1 : 0);
+  if (best === undefined) throw new Error(`the line ${definition.name} has no side`);
+  return best;
+}
+
 /** A ratio is estimated from the paired logarithms of its rounds, a single figure by its median. */
 function estimate(
-  definition: LineDefinition,
+  definition: JudgedLine,
   measurement: Measurement,
   records: readonly TrialRecord[],
 ): Estimate {
@@ -77,11 +94,7 @@ function valuesOf(
     .map(({ figures }) => figures[figure] ?? Number.NaN);
 }
 
-function detailOf(
-  definition: LineDefinition,
-  measurement: Measurement,
-  records: readonly TrialRecord[],
-): string {
+function detailOf(definition: JudgedLine, measurement: Measurement, records: readonly TrialRecord[]): string {
   const { side, baseline, figure, conditions } = definition;
   const compared = (baseline === undefined ? [side] : [side, baseline]).map((name) => {
     const values = valuesOf(name, definition, measurement, records);

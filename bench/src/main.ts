@@ -4,6 +4,7 @@ import { measurements } from './measurements/all.js';
 import { type BenchOptions, parseOptions, USAGE } from './options.js';
 import { json, progressLine, table } from './report.js';
 import { playRounds, type TrialRecord } from './rounds.js';
+import { type LeftOut, selectMeasurable } from './selection.js';
 import { openStage } from './stage.js';
 
 /**
@@ -12,14 +13,19 @@ import { openStage } from './stage.js';
  */
 try {
   const options = parseOptions(process.argv.slice(2));
-  if (options === 'help') console.log(USAGE);
-  else console.log(report(options, await play(options)));
+  console.log(options === 'help' ? USAGE : await measure(options));
 } catch (error) {
   process.exitCode = printError(error);
 }
 
+async function measure(wanted: BenchOptions): Promise<string> {
+  const { lines, leftOut } = selectMeasurable(measurements, wanted.lines);
+  for (const { name, detail } of leftOut) say(`${name}: ${detail}`);
+  const options = { ...wanted, lines };
+  return report(options, await play(options), leftOut);
+}
+
 async function play(options: BenchOptions): Promise<TrialRecord[]> {
-  const say = (text: string): boolean => process.stderr.write(`${text}\n`);
   const interruption = listenForInterruption(() => say('stopping'));
   const stage = await openStage();
   try {
@@ -34,11 +40,15 @@ async function play(options: BenchOptions): Promise<TrialRecord[]> {
   }
 }
 
-function report(options: BenchOptions, records: readonly TrialRecord[]): string {
+function report(options: BenchOptions, records: readonly TrialRecord[], leftOut: readonly LeftOut[]): string {
   const lines = measurements.flatMap((measurement) =>
     measurement.lines
       .filter(({ name }) => options.lines.has(name))
       .map((definition) => lineOf(definition, measurement, records)),
   );
-  return options.format === 'json' ? json(lines) : table(lines);
+  return options.format === 'json' ? json(lines) : table(lines, leftOut);
+}
+
+function say(text: string): void {
+  process.stderr.write(`${text}\n`);
 }

@@ -65,6 +65,6 @@ export async function playRounds(stage: Stage, options: RoundsOptions): Promise<
 
 function isNeeded(measurement: Measurement, side: string, lines: ReadonlySet<string>): boolean {
   return measurement.lines.some(
-    (line) => lines.has(line.name) && (line.side === side || line.baseline === side),
+    (line) => lines.has(line.name) && [line.side, line.baseline].flat().includes(side),
   );
 }

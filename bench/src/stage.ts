@@ -2,6 +2,7 @@ import { relative } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { connectNodeRedis, type NodeRedisClient } from './contenders/node-redis-client.js';
+import { type DatabaseName, type Databases, openDatabases } from './databases.js';
 import { localFleet, startRedisServer, type TypedWorker, typedWorker, type WorkerApi } from './lab.js';
 import type { ReceiverApi, ReceiverSettings, SenderApi, SenderSettings } from './processes/api.js';
 
@@ -9,6 +10,8 @@ import type { ReceiverApi, ReceiverSettings, SenderApi, SenderSettings } from '.
 export interface Trial {
   /** The emptied Redis of the bench. */
   readonly redisUrl: string;
+  /** Makes an empty database and answers its address. */
+  emptyDatabase(name: DatabaseName): Promise<string>;
   /** Starts a worker process of the lab or of the bench, without preparing it. */
   startProcess<Api extends WorkerApi>(owner: 'lab' | 'bench', module: string): Promise<TypedWorker<Api>>;
   startSender(settings: Omit<SenderSettings, 'url'>): Promise<TypedWorker<SenderApi>>;
@@ -18,7 +21,7 @@ export interface Trial {
 /** Far above any trial here: a contender that lost a message must not hang the bench. */
 const TRIAL_DEADLINE_MS = 120_000;
 
-/** One redis-server for the whole bench, emptied before each trial. */
+/** One redis-server for the whole bench, emptied before each trial; database servers where a trial asks for one. */
 export interface Stage {
   /**
    * Plays one trial and ends its processes, whatever happens.
@@ -36,10 +39,11 @@ export async function openStage(): Promise<Stage> {
   const config = { 'client-output-buffer-limit': 'pubsub 0 0 0' };
   const server = await startRedisServer({ config });
   const client = await connectNodeRedis(server.url);
+  const databases = openDatabases();
   return {
     async trial(name, play, signal) {
       try {
-        return await runTrial(server.url, client, play, signal);
+        return await runTrial({ url: server.url, client, databases }, play, signal);
       } catch (cause) {
         if (signal.aborted) throw signal.reason;
         throw new Error(`${name}: ${cause instanceof Error ? cause.message : cause}`, { cause });
@@ -47,14 +51,19 @@ export async function openStage(): Promise<Stage> {
     },
     async close() {
       client.destroy();
-      await server.stop();
+      await Promise.all([server.stop(), databases.close()]);
     },
   };
 }
 
+interface Servers {
+  readonly url: string;
+  readonly client: NodeRedisClient;
+  readonly databases: Databases;
+}
+
 async function runTrial<Result>(
-  url: string,
-  client: NodeRedisClient,
+  { url, client, databases }: Servers,
   play: (trial: Trial) => Promise<Result>,
   signal: AbortSignal,
 ): Promise<Result> {
@@ -68,6 +77,7 @@ async function runTrial<Result>(
   try {
     const playing = play({
       redisUrl: url,
+      emptyDatabase: (name) => databases.create(name),
       startProcess: async (owner, module) => {
         const path = owner === 'lab' ? module : moduleOf(module);
         return typedWorker(await fleet.start({ module: path, role: module, index: 0 }));

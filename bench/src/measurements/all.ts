@@ -5,7 +5,9 @@ import { httpSend } from './http-send.js';
 import type { Measurement } from './measurement.js';
 import { memory } from './memory.js';
 import { oneInFlight } from './one-in-flight.js';
+import { pipelines } from './pipeline.js';
 import { produce } from './produce.js';
+import { stores } from './store.js';
 
 /** In the order of the table. */
 export const measurements: readonly Measurement[] = [
@@ -16,4 +18,6 @@ export const measurements: readonly Measurement[] = [
   ...produce,
   memory,
   httpSend,
+  ...pipelines,
+  ...stores,
 ];

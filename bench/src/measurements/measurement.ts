@@ -1,3 +1,4 @@
+import type { Prerequisite } from '../prerequisites.js';
 import type { Trial } from '../stage.js';
 
 /**
@@ -39,14 +40,16 @@ export const UNITS = {
 export interface LineDefinition {
   readonly name: string;
   /** Item of the bench's specification; `--only a` means all its lines. */
-  readonly item: 'a' | 'b' | 'c' | 'd' | 'e' | 'f';
+  readonly item: 'a' | 'b' | 'c' | 'd' | 'e' | 'f' | 'g' | 'h';
   readonly figure: Figure;
-  /** Name of the side that is judged. */
-  readonly side: string;
+  /** Name of the side that is judged; of several, the one with the best median. */
+  readonly side: string | readonly string[];
   /** Name of the side it is divided by; without one the figure itself is held against the target. */
   readonly baseline?: string;
   readonly target: number;
   readonly better: 'higher' | 'lower';
+  /** Programs it needs beyond redis-server; where one is missing the line is left out. Default: none. */
+  readonly needs?: readonly Prerequisite[];
   /** How the sides were used, for the detail. */
   readonly conditions: string;
 }

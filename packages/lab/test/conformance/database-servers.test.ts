@@ -1,56 +1,14 @@
 import { inspect } from 'node:util';
-import { createConnection } from 'mysql2/promise';
-import { Client } from 'pg';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { resolveStore } from '../../src/stores/load-stores.js';
 import type { MessageStore, StoredMessage } from '../../src/stores/message-store.js';
+import { DATABASE_PASSWORD, type DatabaseServer } from '../../src/stores/servers/database-server.js';
 import { eventually } from '../support/condition.js';
-import { DATABASE_PASSWORD, type DatabaseServer } from '../support/database-server.js';
 import { mariadb, postgresql } from '../support/store-fixtures.js';
 
-/** The driver alone with the statement of the store, into a table of its own. */
-interface BareLoop {
-  save(messages: readonly StoredMessage[]): Promise<void>;
-  close(): Promise<void>;
-}
-
-async function bareMysql(address: string): Promise<BareLoop> {
-  const connection = await createConnection(address);
-  await connection.query(
-    'CREATE TABLE bare (id varchar(255) COLLATE utf8mb4_bin PRIMARY KEY, pattern varchar(255) NOT NULL, body longblob NOT NULL)',
-  );
-  const values = new Array(100).fill('(?, ?, ?)').join(', ');
-  const insert = `INSERT INTO bare (id, pattern, body) VALUES ${values} ON DUPLICATE KEY UPDATE id = id`;
-  return {
-    save: async (messages) => {
-      await connection.execute(
-        insert,
-        messages.flatMap(({ id, body }) => [id, 'queue', body]),
-      );
-    },
-    close: () => connection.end(),
-  };
-}
-
-async function barePostgres(address: string): Promise<BareLoop> {
-  const client = new Client(address);
-  await client.connect();
-  await client.query(
-    'CREATE TABLE bare (id varchar(255) COLLATE "C" PRIMARY KEY, pattern varchar(255) NOT NULL, body bytea NOT NULL)',
-  );
-  const insert = `INSERT INTO bare (id, pattern, body)
-    SELECT id, $1, body FROM unnest($2::text[], $3::bytea[]) AS message (id, body) ON CONFLICT (id) DO NOTHING`;
-  return {
-    save: async (messages) => {
-      await client.query(insert, ['queue', messages.map(({ id }) => id), messages.map(({ body }) => body)]);
-    },
-    close: () => client.end(),
-  };
-}
-
 const servers = [
-  { name: 'mysql', start: mariadb.server, openBare: bareMysql },
-  { name: 'postgres', start: postgresql.server, openBare: barePostgres },
+  { name: 'mysql', start: mariadb.server },
+  { name: 'postgres', start: postgresql.server },
 ];
 
 const message = (id: string, bytes = 4): StoredMessage => ({ id, body: Buffer.alloc(bytes, 'x') });
@@ -65,7 +23,7 @@ async function failureOf(attempt: Promise<unknown>) {
   return error;
 }
 
-describe.each(servers)('a store on a database server: $name', ({ start, openBare }) => {
+describe.each(servers)('a store on a database server: $name', ({ start }) => {
   let server: DatabaseServer;
   let address: string;
   let store: MessageStore;
@@ -184,32 +142,5 @@ describe.each(servers)('a store on a database server: $name', ({ start, openBare
     for (const text of hostile) await store.save(text, [message(text)]);
     expect(await store.count()).toBe(hostile.length);
     for (const text of hostile) expect(await store.count(text)).toBe(1);
-  });
-
-  it('is at least 0.7 times as fast as a bare loop with its driver and the same statement', async () => {
-    const bare = await openBare(address);
-    const ratios: number[] = [];
-    for (let round = 0; round < 60; round++) {
-      const batch = Array.from({ length: 100 }, (_, index) => message(`m-${round * 100 + index}`, 100));
-      const time = async (save: () => Promise<unknown>): Promise<number> => {
-        const began = performance.now();
-        await save();
-        return performance.now() - began;
-      };
-      const measured = (): Promise<number> => time(() => store.save('queue', batch));
-      const alone = (): Promise<number> => time(() => bare.save(batch));
-      // Either goes first as often as the other.
-      if (round % 2 === 0) {
-        const reference = await alone();
-        ratios.push(reference / (await measured()));
-      } else {
-        const own = await measured();
-        ratios.push((await alone()) / own);
-      }
-    }
-    await bare.close();
-    // The first rounds prepare statements and open files.
-    const warm = ratios.slice(10).sort((a, b) => a - b);
-    expect(warm[Math.floor(warm.length / 2)]).toBeGreaterThan(0.7);
   });
 });

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openResultsStore, type ResultsStore } from '../../src/results/results-store.js';
-import { DATABASE_PASSWORD } from '../support/database-server.js';
+import { DATABASE_PASSWORD } from '../../src/stores/servers/database-server.js';
 import { failedTrialFixture, resultFixture } from '../support/result-fixture.js';
 import { mariadb, postgresql, storeFixtures } from '../support/store-fixtures.js';
 

@@ -198,32 +198,6 @@ describe('sqlite', () => {
     expect(await small.count()).toBe(700);
     await small.close();
   });
-
-  it('is at least 0.7 times as fast as a bare better-sqlite3 loop', async () => {
-    const bare = new Database(join(folder, 'bare.db'));
-    bare.pragma('journal_mode = WAL');
-    bare.pragma('synchronous = NORMAL');
-    bare.exec('CREATE TABLE message (id TEXT PRIMARY KEY, pattern TEXT NOT NULL, body BLOB NOT NULL)');
-    const insert = bare.prepare('INSERT INTO message VALUES (?, ?, ?) ON CONFLICT (id) DO NOTHING');
-    const saveBare = bare.transaction((batch: readonly StoredMessage[]) => {
-      for (const { id, body } of batch) insert.run(id, 'queue', body);
-    });
-    const measured = await openAt(join(folder, 'measured.db'));
-
-    const ratios: number[] = [];
-    for (let round = 0; round < 30; round++) {
-      const batch = messages(500, round * 500);
-      const begun = performance.now();
-      saveBare(batch);
-      const between = performance.now();
-      await measured.save('queue', batch);
-      ratios.push((between - begun) / (performance.now() - between));
-    }
-    bare.close();
-    await measured.close();
-    const median = ratios.sort((a, b) => a - b)[15];
-    expect(median).toBeGreaterThan(0.7);
-  });
 });
 
 it('lists the stores there are for one it does not know', async () => {

@@ -6,9 +6,9 @@ import { createConnection, type RowDataPacket } from 'mysql2/promise';
 import { Client } from 'pg';
 import { afterAll } from 'vitest';
 import { HANDLED_MESSAGE } from '../../src/stores/migrations/handled-message.js';
-import type { DatabaseServer } from './database-server.js';
-import { startMariadbServer } from './mariadb-server.js';
-import { startPostgresServer } from './postgres-server.js';
+import type { DatabaseServer } from '../../src/stores/servers/database-server.js';
+import { startMariadbServer } from '../../src/stores/servers/mariadb-server.js';
+import { startPostgresServer } from '../../src/stores/servers/postgres-server.js';
 
 interface Row {
   readonly id: string;

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { createConnection } from 'mysql2/promise';
-import { findFreePort } from '../../src/redis/free-port.js';
+import { findFreePort } from '../../redis/free-port.js';
 import {
   accountOf,
   DATABASE_PASSWORD,
@@ -37,7 +37,7 @@ export async function startMariadbServer(): Promise<DatabaseServer> {
       '--bind-address=127.0.0.1',
       `--socket=${join(folder, 'mariadb.sock')}`,
       `--pid-file=${join(folder, 'mariadb.pid')}`,
-      // Only what the tests would wait for: durability against a power cut.
+      // Nothing here survives its process anyway, so nothing waits for durability against a power cut.
       '--innodb-flush-log-at-trx-commit=2',
       '--innodb-buffer-pool-size=64M',
       '--innodb-log-file-size=64M',

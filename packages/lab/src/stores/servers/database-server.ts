@@ -3,10 +3,11 @@ import { chownSync, existsSync, readdirSync } from 'node:fs';
 import { mkdtemp, open, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
-import { startGuardian } from '../../src/redis/guardian.js';
-import { eventually } from './condition.js';
+import { setTimeout as delay } from 'node:timers/promises';
+import { WeirError } from '../../core/errors.js';
+import { startGuardian } from '../../redis/guardian.js';
 
-/** A real database server of a test: its own port, its own folder, gone when the test is. */
+/** A real database server for tests and the bench: its own port, its own folder, gone when its process is. */
 export interface DatabaseServer {
   readonly port: number;
   /** Makes an empty database and answers its URL, password included. */
@@ -29,13 +30,22 @@ export function accountOf(user: string): { uid: number; gid: number } | undefine
   return { uid: id('-u'), gid: id('-g') };
 }
 
-/** A program on the PATH, in sbin or in the folder that Debian hides it in. */
-export function findProgram(name: string, folders: readonly string[] = []): string {
+/**
+ * A program on the PATH, in sbin or in the folder that Debian hides it in.
+ * @returns undefined where it is not installed
+ */
+export function locateProgram(name: string, folders: readonly string[] = []): string | undefined {
   const places = [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin', '/usr/local/sbin', ...folders];
-  const found = places.map((folder) => join(folder, name)).find((file) => existsSync(file));
-  if (found === undefined)
-    throw new Error(`${name} is not installed; scripts/bootstrap.mjs test installs it`);
-  return found;
+  return places.map((folder) => join(folder, name)).find((file) => existsSync(file));
+}
+
+/** @throws {WeirError} STORE_UNREACHABLE when it is not installed */
+export function findProgram(name: string, folders: readonly string[] = []): string {
+  const found = locateProgram(name, folders);
+  if (found !== undefined) return found;
+  throw new WeirError('STORE_UNREACHABLE', `${name} is not installed`, {
+    remedy: 'install it with the package manager of your system; npm test does it by itself where it can',
+  });
 }
 
 /** `/usr/lib/postgresql/15/bin` and the like, newest first. */
@@ -64,7 +74,10 @@ export function runToEnd(
   if (ran.status !== 0) throw new Error(`${program} failed: ${ran.error ?? ''}${ran.stdout}${ran.stderr}`);
 }
 
-/** Keeps one server process alive between `start` and `stop`. Nothing of it outlives the test process. */
+const START_DEADLINE_MS = 30_000;
+const POLL_MS = 10;
+
+/** Keeps one server process alive between `start` and `stop`. Nothing of it outlives this process. */
 export async function superviseServer(options: {
   readonly folder: string;
   readonly program: string;
@@ -91,20 +104,19 @@ export async function superviseServer(options: {
     if (child.pid === undefined) throw new Error(`${program} cannot be run`);
     guardian.watch(child.pid);
     running = { group: child.pid, exited };
-    let reason: unknown;
-    const answers = async (): Promise<boolean> => {
+    const deadline = performance.now() + START_DEADLINE_MS;
+    for (;;) {
       if (child.exitCode !== null) throw new Error(`${program} ended: ${await readFile(log, 'utf8')}`);
-      return probe().then(
-        () => true,
-        (error: unknown) => {
-          reason = error;
-          return false;
-        },
+      const reason = await probe().then(
+        () => undefined,
+        (error: unknown) => ({ error }),
       );
-    };
-    await eventually(program, answers, 30_000).catch((error: unknown) => {
-      throw new Error(`${String(error)}: ${String(reason)}`);
-    });
+      if (reason === undefined) return;
+      if (performance.now() > deadline) {
+        throw new Error(`${program} did not answer within ${START_DEADLINE_MS} ms`, { cause: reason.error });
+      }
+      await delay(POLL_MS);
+    }
   };
   const kill = async (): Promise<void> => {
     if (running === undefined) return;

@@ -2,7 +2,7 @@ import { chownSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Client } from 'pg';
-import { findFreePort } from '../../src/redis/free-port.js';
+import { findFreePort } from '../../redis/free-port.js';
 import {
   accountOf,
   DATABASE_PASSWORD,
@@ -51,7 +51,7 @@ export async function startPostgresServer(): Promise<DatabaseServer> {
     port,
     listen_addresses: '127.0.0.1',
     unix_socket_directories: '',
-    // Only what the tests would wait for: durability against a power cut.
+    // Nothing here survives its process anyway, so nothing waits for durability against a power cut.
     fsync: 'off',
   };
   const server = await superviseServer({
