@@ -22,21 +22,42 @@ export async function loadVariants<Variant extends { readonly name: string }>(
     const extension = extname(file);
     const name = basename(file, extension);
     if (!['.js', '.ts'].includes(extension) || file.endsWith('.d.ts') || contract.includes(name)) continue;
-    const module: Record<string, unknown> = await import(new URL(file, folder).href);
-    const exported = module[camelCase(name)];
-    if (!isVariant(exported)) {
-      throw new Error(
-        `${new URL(file, folder).pathname} must export ${camelCase(name)} that fulfils the contract`,
-      );
-    }
-    if (exported.name !== name) {
-      throw new Error(
-        `${file} registers itself as ${JSON.stringify(exported.name)}; the names must be equal`,
-      );
-    }
-    variants.set(name, exported);
+    variants.set(name, await importVariant(new URL(file, folder), name, isVariant));
   }
   return variants;
+}
+
+/**
+ * One variant by name, without loading the others: a worker that needs one driver does not pay for all.
+ * @returns undefined when the folder has no such variant; the other parameters as in {@link loadVariants}
+ */
+export async function loadVariant<Variant extends { readonly name: string }>(
+  folder: URL,
+  contract: readonly string[],
+  isVariant: (value: unknown) => value is Variant,
+  name: string,
+): Promise<Variant | undefined> {
+  if (contract.includes(name)) return undefined;
+  const file = (await readdir(folder)).find((candidate) => [`${name}.js`, `${name}.ts`].includes(candidate));
+  return file === undefined ? undefined : importVariant(new URL(file, folder), name, isVariant);
+}
+
+async function importVariant<Variant extends { readonly name: string }>(
+  file: URL,
+  name: string,
+  isVariant: (value: unknown) => value is Variant,
+): Promise<Variant> {
+  const module: Record<string, unknown> = await import(file.href);
+  const exported = module[camelCase(name)];
+  if (!isVariant(exported)) {
+    throw new Error(`${file.pathname} must export ${camelCase(name)} that fulfils the contract`);
+  }
+  if (exported.name !== name) {
+    throw new Error(
+      `${file.pathname} registers itself as ${JSON.stringify(exported.name)}; the names must be equal`,
+    );
+  }
+  return exported;
 }
 
 /** `stream-group` -> `streamGroup`. */

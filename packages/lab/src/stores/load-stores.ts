@@ -1,13 +1,16 @@
 import { unknownName } from '../core/errors.js';
-import { loadVariants } from '../core/load-variants.js';
+import { loadVariant, loadVariants } from '../core/load-variants.js';
 import { redact } from '../core/redact.js';
 import type { MessageStoreDriver } from './message-store.js';
+
+const FOLDER = new URL('./', import.meta.url);
+const NOT_STORES = ['message-store', 'load-stores'];
 
 let loaded: Promise<ReadonlyMap<string, MessageStoreDriver>> | undefined;
 
 /** Every message store there is, by name. Read once. */
 export function loadStores(): Promise<ReadonlyMap<string, MessageStoreDriver>> {
-  loaded ??= loadVariants(new URL('./', import.meta.url), ['message-store', 'load-stores'], isDriver);
+  loaded ??= loadVariants(FOLDER, NOT_STORES, isDriver);
   return loaded;
 }
 
@@ -17,14 +20,11 @@ export function loadStores(): Promise<ReadonlyMap<string, MessageStoreDriver>> {
  * @throws {WeirError} UNKNOWN_NAME with the stores there are
  */
 export async function resolveStore(address: string): Promise<MessageStoreDriver> {
-  const drivers = await loadStores();
   const scheme = address.split(':', 1)[0] ?? address;
-  const driver = drivers.get(scheme);
-  if (driver === undefined) {
-    const known = [...drivers.values()].map((each) => each.address);
-    throw unknownName('store', scheme, known);
-  }
-  return driver;
+  const driver = await loadVariant(FOLDER, NOT_STORES, isDriver, scheme);
+  if (driver !== undefined) return driver;
+  const known = [...(await loadStores()).values()].map((each) => each.address);
+  throw unknownName('store', scheme, known);
 }
 
 /** The address of a store as it may be shown and stored: without a password. */

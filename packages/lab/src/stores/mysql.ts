@@ -3,7 +3,6 @@ import type { Pool } from 'mysql2';
 import type { PoolConnection, ResultSetHeader, RowDataPacket } from 'mysql2/promise';
 import type { MessageStore, MessageStoreDriver, StoredMessage } from './message-store.js';
 import { HANDLED_MESSAGE, handledMessageMigrations } from './migrations/handled-message.js';
-import { mysqlColumns } from './sql/column-types.js';
 import { repeatOnConflict } from './sql/database-failure.js';
 import { checkDatabaseUrl, databaseAddress } from './sql/database-url.js';
 import { migrate } from './sql/migrate.js';
@@ -14,6 +13,7 @@ import {
   STATEMENT_TIMEOUT_MS,
   withMysqlConnection,
 } from './sql/mysql-pool.js';
+import { mysqlColumns } from './sql/server-column-types.js';
 import { type StatementLimits, statementParts } from './sql/statement-parts.js';
 
 /**

@@ -2,7 +2,6 @@ import { PostgresDialect } from 'kysely';
 import type { Pool, PoolClient } from 'pg';
 import type { MessageStore, MessageStoreDriver, StoredMessage } from './message-store.js';
 import { HANDLED_MESSAGE, handledMessageMigrations } from './migrations/handled-message.js';
-import { postgresColumns } from './sql/column-types.js';
 import { repeatOnConflict } from './sql/database-failure.js';
 import { checkDatabaseUrl, databaseAddress } from './sql/database-url.js';
 import { migrate } from './sql/migrate.js';
@@ -12,6 +11,7 @@ import {
   postgresFailureKind,
   withPostgresClient,
 } from './sql/postgres-pool.js';
+import { postgresColumns } from './sql/server-column-types.js';
 import { type StatementLimits, statementParts } from './sql/statement-parts.js';
 
 /**

@@ -33,7 +33,10 @@ import type { AdapterOptions, RedisClient, RedisCommand } from './redis-client.j
  *   refused, and are `unknown` then; raise it above 250 ms for large batches.
  * - A batch has one answer for all: when it does not come, all its commands are `unknown`, also those carried out.
  * - A blocking command is given up half a second after its block time by glide itself.
- * - Subscriptions need RESP3.
+ * - Subscriptions need RESP3. What was published may be handed over after the answer to a later command, so a draining
+ *   pub/sub consumer can end too early.
+ * The conformance suite of the messaging patterns is therefore not run over glide: commands and pipelines are what it is
+ * for here.
  *
  * @throws {InvalidOptionError} a deadline that is not above 0.
  */

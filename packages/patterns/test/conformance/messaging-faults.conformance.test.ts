@@ -4,14 +4,14 @@ import { SendError } from '../../src/errors.js';
 import type { Consumer, ConsumerOptions, ProducerOptions } from '../../src/messaging/pattern.js';
 import { Collector, numbered, range } from '../support/collector.js';
 import { TestRedis } from '../support/redis.js';
-import { clientNames, loadPatterns, type OpenClient, openClient } from '../support/variants.js';
+import { loadPatterns, messagingClientNames, type OpenClient, openClient } from '../support/variants.js';
 import { waitFor } from '../support/wait-for.js';
 
 /** What every pattern does when connections, servers and writes fail, over every pattern and every adapter. */
 const patterns = await loadPatterns();
 let keys = 0;
 
-describe.each(clientNames)('over %s', (clientName) => {
+describe.each(messagingClientNames)('over %s', (clientName) => {
   /** Writes every command to disk before it answers, so that a killed server has lost nothing it acknowledged. */
   let server: TestRedis;
   let opened: OpenClient;

@@ -11,7 +11,7 @@ import {
 } from '../../src/messaging/pattern.js';
 import { Collector, numbered, range } from '../support/collector.js';
 import { TestRedis } from '../support/redis.js';
-import { clientNames, loadPatterns, type OpenClient, openClient } from '../support/variants.js';
+import { loadPatterns, messagingClientNames, type OpenClient, openClient } from '../support/variants.js';
 import { waitFor } from '../support/wait-for.js';
 
 /**
@@ -27,7 +27,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-describe.each(clientNames)('over %s', (clientName) => {
+describe.each(messagingClientNames)('over %s', (clientName) => {
   let opened: OpenClient;
   let redis: RedisClient;
 

@@ -6,7 +6,7 @@ import { streamGroup } from '../../src/messaging/stream-group.js';
 import { streamXread } from '../../src/messaging/stream-xread.js';
 import { Collector, numbered, range } from '../support/collector.js';
 import { TestRedis } from '../support/redis.js';
-import { clientNames, type OpenClient, openClient } from '../support/variants.js';
+import { messagingClientNames, type OpenClient, openClient } from '../support/variants.js';
 import { waitFor } from '../support/wait-for.js';
 
 /** Rules that only one pattern has: pending entries, dead letters, trimming, lost groups, bounded buffers. */
@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-describe.each(clientNames)('over %s', (clientName) => {
+describe.each(messagingClientNames)('over %s', (clientName) => {
   let opened: OpenClient;
   let redis: RedisClient;
   let key: string;

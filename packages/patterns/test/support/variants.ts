@@ -112,6 +112,12 @@ export interface LibraryLimits {
   readonly subscribesOverResp2?: boolean;
   /** Reaches a server over a unix socket. Default true. */
   readonly unixSocket?: boolean;
+  /**
+   * Its connections break in sight, and what was published is handed over before a later answer. A library that
+   * reconnects in silence carries commands and pipelines; what the messaging patterns promise under faults and while
+   * draining is not promised over it.
+   */
+  readonly tellsOfLossAtOnce?: boolean;
 }
 
 const LIMITS: Record<string, LibraryLimits> = {
@@ -120,6 +126,7 @@ const LIMITS: Record<string, LibraryLimits> = {
     answersOneByOne: false,
     subscribesOverResp2: false,
     unixSocket: false,
+    tellsOfLossAtOnce: false,
   },
 };
 
@@ -129,6 +136,7 @@ export function limitsOf(name: string): Required<LibraryLimits> {
     answersOneByOne: true,
     subscribesOverResp2: true,
     unixSocket: true,
+    tellsOfLossAtOnce: true,
     ...LIMITS[name],
   };
 }
@@ -148,3 +156,8 @@ export async function openClient(name: string, url: string, protocol: Protocol =
   if (open === undefined) throw new Error(`say in LIBRARIES how to make a client of ${name}`);
   return open(url, protocol, await adapterOf(name));
 }
+
+/** The adapters over which the messaging patterns keep what they promise. */
+export const messagingClientNames: readonly string[] = clientNames.filter(
+  (name) => limitsOf(name).tellsOfLossAtOnce,
+);

@@ -52,7 +52,7 @@ export interface WarmUp {
   readonly capMs: number;
 }
 
-const DEFAULT_MESSAGES = { quick: 5_000, longer: 100_000 };
+const DEFAULT_MESSAGES = { quick: 3_000, longer: 100_000 };
 const WARM_UP_SECONDS = { quick: 0.25, longer: 3 };
 /** Five of these are the least that can settle; a longer warm-up has more of them, not wider ones. */
 const WIDEST_WARM_UP_WINDOW_MS = 200;
@@ -72,7 +72,7 @@ export const OPTIONS = [
   {
     flags: '--messages <count>',
     description: 'messages of one trial',
-    defaultText: '100000, with --quick 5000',
+    defaultText: '100000, with --quick 3000',
   },
   { flags: '--duration <seconds>', description: 'length of the load of one trial, instead of --messages' },
   { flags: '--payload <bytes>', description: 'size of a message body', defaultText: '100' },

@@ -1,26 +1,16 @@
-import { type RawBuilder, sql } from 'kysely';
+import type { RawBuilder } from 'kysely';
+
+/** As Kysely's `addColumn` takes it. */
+type ColumnType = 'text' | 'blob' | RawBuilder<unknown>;
 
 /** The types a table is made of, in the words of one database. */
 export interface ColumnTypes {
   /** Up to 255 characters, compared byte by byte: `a` and `A` are two ids. */
-  readonly id: RawBuilder<unknown>;
+  readonly id: ColumnType;
   /** Of any length. */
-  readonly text: RawBuilder<unknown>;
+  readonly text: ColumnType;
   /** As long as a message body may be. */
-  readonly bytes: RawBuilder<unknown>;
+  readonly bytes: ColumnType;
 }
 
-export const sqliteColumns = { id: sql`text`, text: sql`text`, bytes: sql`blob` } satisfies ColumnTypes;
-
-/** MySQL's own collation takes `a` and `A` for the same; and only a text with a length can be a key. */
-export const mysqlColumns = {
-  id: sql`varchar(255) character set utf8mb4 collate utf8mb4_bin`,
-  text: sql`longtext character set utf8mb4 collate utf8mb4_bin`,
-  bytes: sql`longblob`,
-} satisfies ColumnTypes;
-
-export const postgresColumns = {
-  id: sql`varchar(255) collate "C"`,
-  text: sql`text`,
-  bytes: sql`bytea`,
-} satisfies ColumnTypes;
+export const sqliteColumns = { id: 'text', text: 'text', bytes: 'blob' } as const satisfies ColumnTypes;

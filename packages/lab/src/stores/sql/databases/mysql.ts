@@ -1,7 +1,7 @@
 import { MysqlDialect } from 'kysely';
-import { mysqlColumns } from '../column-types.js';
 import { checkDatabaseUrl, databaseAddress } from '../database-url.js';
 import { mysqlFailure, openMysqlPool } from '../mysql-pool.js';
+import { mysqlColumns } from '../server-column-types.js';
 import { openServerDatabase } from './server-database.js';
 import type { SqlDriver } from './sql-database.js';
 

@@ -1,7 +1,7 @@
 import { PostgresDialect } from 'kysely';
-import { postgresColumns } from '../column-types.js';
 import { checkDatabaseUrl, databaseAddress } from '../database-url.js';
 import { openPostgresPool, postgresFailure } from '../postgres-pool.js';
+import { postgresColumns } from '../server-column-types.js';
 import { openServerDatabase } from './server-database.js';
 import type { SqlDriver } from './sql-database.js';
 
