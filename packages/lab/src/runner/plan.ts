@@ -31,7 +31,7 @@ export function makePlan<Options>(
   settings: PlanSettings,
 ): Plan {
   const factors = experiment.factors(options);
-  const variants = makeVariants(factors);
+  const variants = withCopies(makeVariants(factors), settings.precision);
   const random = seededRandom(settings.seed);
   const names = variants.map(({ name }) => name);
   const plan: Omit<Plan, 'sha256'> = {
@@ -59,7 +59,7 @@ export const A_A_SUFFIX = ' (A/A)';
 
 /**
  * All combinations. The first factor with several values is the one compared; the others make the groups, each
- * with its own baseline (the first value) and its own A/A copy.
+ * with its own baseline (the first value).
  */
 export function makeVariants(factors: readonly Factor[]): Variant[] {
   const comparedFactor = factors.find(({ values }) => values.length > 1) ?? factors[0];
@@ -81,11 +81,20 @@ export function makeVariants(factors: readonly Factor[]): Variant[] {
     const name = [first === undefined ? '' : String(combination[first.name]), rest].filter(Boolean).join(' ');
     const isBaseline =
       comparedFactor === undefined || combination[comparedFactor.name] === comparedFactor.values[0];
-    if (!isBaseline) return [{ name, factors: combination, group, role: 'candidate' }];
-    return [
-      { name, factors: combination, group, role: 'baseline' },
-      { name: name + A_A_SUFFIX, factors: combination, group, role: 'a-a' },
-    ];
+    return [{ name, factors: combination, group, role: isBaseline ? 'baseline' : 'candidate' }];
+  });
+}
+
+/**
+ * Puts the A/A copies beside their baselines: one in each group, because noise at batch 1 says little about noise at
+ * batch 100. A quick run has time for one only. It is in the last group: factors are listed upwards, so its trials are
+ * the shortest and the noisiest, and its margin is the safe one for the others.
+ */
+function withCopies(variants: readonly Variant[], precision: Plan['precision']): Variant[] {
+  const lastBaseline = variants.findLast(({ role }) => role === 'baseline');
+  return variants.flatMap((variant): Variant[] => {
+    const isCopied = variant.role === 'baseline' && (precision !== 'quick' || variant === lastBaseline);
+    return isCopied ? [variant, { ...variant, name: variant.name + A_A_SUFFIX, role: 'a-a' }] : [variant];
   });
 }
 

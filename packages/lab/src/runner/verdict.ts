@@ -58,8 +58,10 @@ export function compareVariants(run: JudgedRun): Verdicts {
     const baseline = variants.find(({ role }) => role === 'baseline');
     if (baseline === undefined) continue;
     for (const metric of run.metrics.filter(({ compared, better }) => compared && better !== 'neither')) {
-      const noise = noiseOf(run, metric, baseline, variants);
-      if (noise.state === 'measured') verdicts.noiseFloor.push(noise.floor);
+      const noise = noiseOf(run, metric, baseline.group);
+      if (noise.state === 'measured' && noise.floor.group === baseline.group) {
+        verdicts.noiseFloor.push(noise.floor);
+      }
       const candidates = variants.filter(({ role }) => role === 'candidate');
       verdicts.comparisons.push(...compareAll(run, metric, baseline, candidates, noise));
     }
@@ -72,22 +74,22 @@ type Noise =
   | { readonly state: 'not-measured' }
   | { readonly state: 'measured'; readonly floor: NoiseFloor };
 
-function noiseOf(
-  { trials }: JudgedRun,
-  metric: MetricDefinition,
-  baseline: Variant,
-  variants: readonly Variant[],
-): Noise {
-  const copy = variants.find(({ role }) => role === 'a-a');
-  if (copy === undefined) return { state: 'not-planned' };
+/** Of the group, or of the one group that has a copy: a quick run has a single one. */
+function noiseOf({ plan, trials }: JudgedRun, metric: MetricDefinition, group: string): Noise {
+  const copies = plan.variants.filter(({ role }) => role === 'a-a');
+  const copy = copies.find((candidate) => candidate.group === group) ?? copies[0];
+  const baseline = plan.variants.find(
+    (variant) => variant.role === 'baseline' && variant.group === copy?.group,
+  );
+  if (copy === undefined || baseline === undefined) return { state: 'not-planned' };
   const { logRatios } = pairUp(trials, metric.name, baseline.name, copy.name);
   if (logRatios.length === 0) return { state: 'not-measured' };
-  const copies = new SignedRank(logRatios);
-  const interval = copies.interval(ALPHA);
+  const identical = new SignedRank(logRatios);
+  const interval = identical.interval(ALPHA);
   const floor: NoiseFloor = {
     group: baseline.group,
     metric: metric.name,
-    ratio: Math.exp(copies.estimate),
+    ratio: Math.exp(identical.estimate),
     ci95: interval && asRatios(interval),
     halfWidth: interval && Math.expm1((interval[1] - interval[0]) / 2),
   };

@@ -52,15 +52,15 @@ export interface WarmUp {
   readonly capMs: number;
 }
 
-const DEFAULT_MESSAGES = { quick: 3_000, longer: 100_000 };
-const WARM_UP_SECONDS = { quick: 0.25, longer: 3 };
+const DEFAULT_MESSAGES = { quick: 2_000, longer: 100_000 };
+const WARM_UP_SECONDS = { quick: 0.2, longer: 3 };
 /** Five of these are the least that can settle; a longer warm-up has more of them, not wider ones. */
 const WIDEST_WARM_UP_WINDOW_MS = 200;
 const WARM_UP_WINDOWS = 5;
 /** Bytes under way at once, so that a large payload cannot overrun a subscriber's output buffer (8 MB soft limit). */
 const BYTES_IN_FLIGHT = 4_000_000;
 const MAX_IN_FLIGHT = 10_000;
-const LEAST_IN_FLIGHT = 1_000;
+const LEAST_IN_FLIGHT = 500;
 const DEFAULT_BULK = 100;
 
 export const OPTIONS = [
@@ -72,7 +72,7 @@ export const OPTIONS = [
   {
     flags: '--messages <count>',
     description: 'messages of one trial',
-    defaultText: '100000, with --quick 3000',
+    defaultText: '100000, with --quick 2000',
   },
   { flags: '--duration <seconds>', description: 'length of the load of one trial, instead of --messages' },
   { flags: '--payload <bytes>', description: 'size of a message body', defaultText: '100' },
@@ -89,7 +89,7 @@ export const OPTIONS = [
   {
     flags: '--warm-up <seconds>',
     description: 'longest warm-up of a trial; it ends when the rate has settled; 0 for none',
-    defaultText: '3, with --quick 0.25',
+    defaultText: '3, with --quick 0.2',
   },
   { flags: '--producers <count>', description: 'producer processes', defaultText: '1' },
   { flags: '--consumers <count>', description: 'consumer processes', defaultText: '1' },
@@ -114,7 +114,7 @@ export const OPTIONS = [
   {
     flags: '--in-flight <count>',
     description: 'messages between send and handled in capacity mode',
-    defaultText: 'a tenth of the messages, 1000 to 10000, at most 4 MB',
+    defaultText: 'a tenth of the messages, 500 to 10000, at most 4 MB',
   },
   {
     flags: '--key-prefix <text>',

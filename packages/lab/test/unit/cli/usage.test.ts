@@ -120,7 +120,7 @@ describe('what only looks', () => {
     expect(await weir(`${line} --format json`)).toEqual(first);
     const plan = JSON.parse(first.stdout);
     expect(plan).toMatchObject({ rounds: 8, seed: 7, precision: 'quick' });
-    expect(plan.variants).toHaveLength(6);
+    expect(plan.variants).toHaveLength(5);
     expect(plan.order.flat()).toHaveLength(48);
     expect(plan.estimateMs).toBeGreaterThan(0);
     expect((await weir(line)).stdout).toContain(plan.sha256);
