@@ -121,7 +121,7 @@ describe('what only looks', () => {
     const plan = JSON.parse(first.stdout);
     expect(plan).toMatchObject({ rounds: 8, seed: 7, precision: 'quick' });
     expect(plan.variants).toHaveLength(5);
-    expect(plan.order.flat()).toHaveLength(48);
+    expect(plan.order.flat()).toHaveLength(40);
     expect(plan.estimateMs).toBeGreaterThan(0);
     expect((await weir(line)).stdout).toContain(plan.sha256);
     expect(await readdir(folder)).toEqual([]);
