@@ -1,6 +1,6 @@
-import { readFile } from 'node:fs/promises';
 import { cpus, loadavg, platform, release, totalmem } from 'node:os';
 import type { RedisClient } from '@weir/patterns';
+import { version } from '../core/version.js';
 import { clientLibraries } from '../redis/clients.js';
 import { identity, snapshot } from '../redis/info.js';
 import { pingRoundTrip, readConfiguration } from '../redis/inspect.js';
@@ -20,7 +20,7 @@ export async function describeEnvironment(
   const processors = cpus();
   const [one = 0, five = 0, fifteen = 0] = loadavg();
   return {
-    weir: await weirVersion(),
+    weir: version,
     node: process.versions.node,
     clients: Object.fromEntries(clientLibraries.map(({ name, version }) => [name, version])),
     server: {
@@ -56,12 +56,4 @@ export function environmentChanges(before: Environment, after: Environment): str
     if (old !== now) changes.push(`CONFIG ${name} went from ${old ?? 'unset'} to ${now ?? 'unset'}`);
   }
   return changes;
-}
-
-async function weirVersion(): Promise<string> {
-  const text = await readFile(new URL('../../package.json', import.meta.url), 'utf8');
-  const manifest: unknown = JSON.parse(text);
-  return typeof manifest === 'object' && manifest !== null && 'version' in manifest
-    ? String(manifest.version)
-    : 'unknown';
 }
