@@ -11,6 +11,7 @@ export type PatternErrorCode =
   | 'UNKNOWN_OUTCOME'
   | 'REDIS_REPLY'
   | 'FOREIGN_KEY'
+  | 'UNSUPPORTED_SERVER'
   | 'LENGTH_CAP'
   | 'BODY_TOO_LARGE'
   | 'SEND_INCOMPLETE';

@@ -11,6 +11,9 @@ const TOTALS = {
   deadLettered: 'Messages given up and kept as dead letters.',
   dropped: 'Messages given up without a dead letter.',
   trimmed: 'Messages that Redis removed before they were read.',
+  takenOver: 'Messages taken over from consumers that had gone silent.',
+  fenced: 'Messages handled after their lease had passed to another consumer.',
+  rewinds: 'Times the offset was set back because Redis came back with less.',
   disconnects: 'Times the connection to Redis was lost.',
 } as const satisfies Partial<Record<keyof ConsumerCounters, string>>;
 

@@ -86,6 +86,8 @@ const STATUS_OF = {
   ALREADY_STARTED: 409,
   NOT_STARTED: 409,
   FOREIGN_KEY: 409,
+  // This Redis will never do it.
+  UNSUPPORTED_SERVER: 501,
   // The rest will pass: Redis is away, or the queue is full.
   CLOSED: 503,
   NOT_CONNECTED: 503,

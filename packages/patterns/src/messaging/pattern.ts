@@ -24,8 +24,15 @@ export interface MessagingPattern {
    * verify emptiness at the start and to see a backlog; services use it for lag.
    */
   inspect(client: RedisClient, options?: PatternOptions): Promise<PatternState>;
-  /** Removes every key this pattern made under the key. Groups, processing lists and dead letters included. */
+  /** Removes every key this pattern made under the key. Groups, processing lists, offsets and dead letters included. */
   destroy(client: RedisClient, options?: PatternOptions): Promise<void>;
+  /** Only where `onHandlerError` ends in a dead letter: what was given up, to look at and to send again. */
+  deadLetters?(client: RedisClient, options?: PatternOptions): DeadLetters;
+  /**
+   * Commands the server must know, upper case, beyond those every Redis has: `SPUBLISH` came with 7.0. A producer's
+   * first send and a consumer's start throw UNSUPPORTED_SERVER where one is missing. Default: none.
+   */
+  readonly requires?: readonly string[];
 }
 
 /** What a pattern promises. Code asks these, never the name. */
@@ -44,6 +51,13 @@ export interface PatternCapabilities {
   readonly replay: boolean;
   /** What becomes of a message whose handler throws. */
   readonly onHandlerError: 'drop' | 'retry-then-dead-letter' | 'retry-in-place';
+  /**
+   * What a consumer took and did not finish is given to another one of the group when it has shown no sign of life for
+   * `leaseMs`; what the first one still acknowledges afterwards does not count. Default false.
+   */
+  readonly takeover?: boolean;
+  /** Each consumer reads by an offset of its own and can keep it where `offset` says. Default false. */
+  readonly storedOffset?: boolean;
 }
 
 export interface PatternCommands {
@@ -85,7 +99,31 @@ export interface Message {
  * Handles one batch (1 to `batch` messages). The batch succeeds when it returns or resolves; when it throws or
  * rejects, the pattern's `onHandlerError` applies. To fail single messages of a batch throw a `BatchError`.
  */
-export type MessageHandler = (messages: readonly Message[]) => void | Promise<void>;
+export type MessageHandler = (messages: readonly Message[], context: HandlerContext) => void | Promise<void>;
+
+/** What a handler is told beside its messages. */
+export interface HandlerContext {
+  /**
+   * Where the reader stands once this batch is done; only from a consumer whose offset the handler keeps
+   * (`offset: { load }`). Store it in the transaction that stores the effects of the messages, all or nothing: after a
+   * crash reading goes on behind exactly what was committed, so each message has its effect once.
+   */
+  readonly offset?: StoredOffset;
+}
+
+/** How far a reader has come. */
+export interface StoredOffset {
+  /** Who reads what: `<key>:<consumerName>`. One row for each is kept. */
+  readonly reader: string;
+  /** Id of the last entry that is done. Opaque; later ones of a reader replace earlier ones. */
+  readonly position: string;
+}
+
+/** Where a consumer whose handler keeps the offset asks for it when it starts. */
+export interface OffsetSource {
+  /** @returns the position stored last for the reader; `undefined` when there is none: reading begins as `from` says. */
+  load(reader: string): Promise<string | undefined>;
+}
 
 /** Thrown by a handler to say which messages of its batch failed; the others count as handled. */
 export class BatchError extends Error {
@@ -127,6 +165,11 @@ export interface ProducerOptions extends PatternOptions {
   readonly maxInFlight?: number;
   /** A send is refused with LENGTH_CAP while the list or stream holds more. Default: none. */
   readonly maxLength?: number;
+  /**
+   * Streams only: entries that every group has acknowledged are trimmed now and then, except so many of the newest.
+   * What the slowest group has not read or not acknowledged is never removed. Default: nothing is trimmed.
+   */
+  readonly keepHandled?: number;
   /** Largest body in bytes. Default 16 MiB. */
   readonly maxBodyBytes?: number;
   /** Deadline of a write in milliseconds. Default 5000. */
@@ -181,8 +224,24 @@ export interface ConsumerOptions extends PatternOptions {
   readonly blockMs?: number;
   /** Waits before the attempts after the first, in milliseconds. Default [100, 200, 400]. */
   readonly retryDelaysMs?: readonly number[];
-  /** `new` starts after what is there now; `beginning` reads all that is kept. Default `new`. */
+  /**
+   * `new` starts after what is there now; `beginning` reads all that is kept. Default `new`. A reader that finds its
+   * stored offset, and a group that exists, go on from there.
+   */
   readonly from?: 'new' | 'beginning';
+  /**
+   * How long what a consumer took stays its own without a sign of life from it, in milliseconds; after that another
+   * one takes it over. Renewed while a handler works, however long that takes. Longer than `blockMs`. Default 30,000, or
+   * twice `blockMs` where that is more.
+   * Only for patterns with `takeover`.
+   */
+  readonly leaseMs?: number;
+  /**
+   * Where the offset is kept, for patterns with `storedOffset`. `redis`: beside the stream, after the handler; a crash
+   * repeats at most a batch. `memory`: nowhere; each start begins as `from` says. A source: by the handler, in its own
+   * transaction (see {@link HandlerContext.offset}). Default `redis`.
+   */
+  readonly offset?: 'redis' | 'memory' | OffsetSource;
   /** Most messages held in the process before the pub/sub buffer drops the newest, counted. Default 100,000. */
   readonly maxBuffered?: number;
   /** Errors that the consumer survived (lost connections, error replies), for logs. */
@@ -205,6 +264,12 @@ export interface ConsumerCounters {
   readonly inFlight: number;
   /** Messages the server trimmed before they were read, or pending entries that came back empty. */
   readonly trimmed: number;
+  /** Messages taken over from a consumer that had gone silent. */
+  readonly takenOver: number;
+  /** Messages we handled after their lease had passed to another consumer: not acknowledged by us. */
+  readonly fenced: number;
+  /** Times the server came back with less than had been read, and the offset was set back. */
+  readonly rewinds: number;
   /** Times the connection or subscription was lost. */
   readonly disconnects: number;
   /** Handler calls made. */
@@ -255,4 +320,31 @@ export interface PatternState {
   readonly deadLettered: number;
   /** Entries in the list or stream, handled ones included where the medium keeps them. */
   readonly length: number;
+}
+
+/** A message that was given up, as it lies in the dead letters (`<key>:dead`, a stream). */
+export interface DeadLetter {
+  /** Of the entry in the dead letters; what `replay` and `remove` take. */
+  readonly id: string;
+  /** As in {@link Message}. */
+  readonly messageId: string;
+  readonly body: Buffer;
+  /** Message of the error that ended the last attempt. */
+  readonly reason: string;
+  readonly attempts: number;
+  /** When it was given up, by the clock of Redis, in milliseconds since 1970. */
+  readonly deadSinceMs: number;
+}
+
+export interface DeadLetters {
+  /** Oldest first. @param page `after`: id of the last one seen; `count`: at most so many, default 100 */
+  list(page?: { readonly after?: string; readonly count?: number }): Promise<DeadLetter[]>;
+  /**
+   * Sends them again, each moved in one atomic step: it is in the dead letters or in front of the consumers, never in
+   * both and never in none. Id and body stay what they were. With a stream every group and reader sees it again.
+   * @returns how many were moved; those that were not there any more are passed over
+   */
+  replay(ids: readonly string[]): Promise<number>;
+  /** Removes them for good. @returns how many there were */
+  remove(ids: readonly string[]): Promise<number>;
 }

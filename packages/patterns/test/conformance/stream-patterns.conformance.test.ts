@@ -215,11 +215,11 @@ describe.each(messagingClientNames)('over %s', (clientName) => {
     it('keeps the order while one message is retried in place', async () => {
       const collector = new Collector();
       const started = xread({ batch: 10, retryDelaysMs: [1, 1, 1] });
-      await started.start((messages) => {
+      await started.start((messages, context) => {
         for (const message of messages) {
           if (message.sequence === 5 && message.attempt < 4) throw new Error('not yet');
         }
-        return collector.handler()(messages);
+        return collector.handler()(messages, context);
       });
       await send(30);
       await collector.waitFor(30);

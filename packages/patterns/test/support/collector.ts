@@ -20,12 +20,12 @@ export class Collector {
 
   /** @param inner what the handler does with a batch before it counts as seen */
   handler(inner: MessageHandler = () => undefined): MessageHandler {
-    return async (messages) => {
+    return async (messages, context) => {
       this.overlapped ||= this.#running;
       this.#running = true;
       this.batches.push(messages.length);
       try {
-        await inner(messages);
+        await inner(messages, context);
         this.seen.push(...messages.map(copyOf));
       } finally {
         this.#running = false;

@@ -10,6 +10,9 @@ export class Counters {
   dropped = 0;
   inFlight = 0;
   trimmed = 0;
+  takenOver = 0;
+  fenced = 0;
+  rewinds = 0;
   disconnects = 0;
   batches = 0;
   #lastPoll = performance.now();
@@ -35,6 +38,9 @@ export class Counters {
       dropped: this.dropped,
       inFlight: this.inFlight,
       trimmed: this.trimmed,
+      takenOver: this.takenOver,
+      fenced: this.fenced,
+      rewinds: this.rewinds,
       disconnects: this.disconnects,
       batches: this.batches,
       lastPollAgeMs: performance.now() - this.#lastPoll,

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { InvalidOptionError } from '../../errors.js';
-import type { ConsumerOptions, PatternOptions, ProducerOptions } from '../pattern.js';
+import type { ConsumerOptions, OffsetSource, PatternOptions, ProducerOptions } from '../pattern.js';
 
 /** Options with every default filled in and every value checked, so that nothing behind it has to ask again. */
 export interface KeySettings {
@@ -12,6 +12,7 @@ export interface ProducerSettings extends KeySettings {
   readonly producerId: string;
   readonly maxInFlight: number;
   readonly maxLength: number | undefined;
+  readonly keepHandled: number | undefined;
   readonly maxBodyBytes: number;
   readonly deadlineMs: number;
 }
@@ -23,12 +24,15 @@ export interface ConsumerSettings extends KeySettings {
   readonly retryDelaysMs: readonly number[];
   readonly from: 'new' | 'beginning';
   readonly maxBuffered: number;
+  readonly leaseMs: number;
+  readonly offset: 'redis' | 'memory' | OffsetSource;
   readonly onError: (error: Error) => void;
 }
 
 /** Redis refuses longer strings (proto-max-bulk-len); the envelope needs a few bytes of it. */
 const LARGEST_BODY_BYTES = 512 * 1024 * 1024 - 1024;
 const LONGEST_BLOCK_MS = 600_000;
+const DEFAULT_LEASE_MS = 30_000;
 
 export function keySettings(options: PatternOptions | undefined, defaultKey: string): KeySettings {
   const key = options?.key ?? defaultKey;
@@ -42,6 +46,7 @@ export function producerSettings(options: ProducerOptions | undefined, defaultKe
   const producerId = options?.producerId ?? randomUUID().slice(0, 8);
   const maxInFlight = options?.maxInFlight ?? 10_000;
   const maxLength = options?.maxLength;
+  const keepHandled = options?.keepHandled;
   const maxBodyBytes = options?.maxBodyBytes ?? 16 * 1024 * 1024;
   const deadlineMs = options?.deadlineMs ?? 5000;
   check(
@@ -59,6 +64,14 @@ export function producerSettings(options: ProducerOptions | undefined, defaultKe
   if (maxLength !== undefined) {
     check('maxLength', maxLength, isWhole(maxLength, 1, Number.MAX_SAFE_INTEGER), 'a whole number from 1 up');
   }
+  if (keepHandled !== undefined) {
+    check(
+      'keepHandled',
+      keepHandled,
+      isWhole(keepHandled, 0, Number.MAX_SAFE_INTEGER),
+      'a whole number from 0 up',
+    );
+  }
   check(
     'maxBodyBytes',
     maxBodyBytes,
@@ -71,6 +84,7 @@ export function producerSettings(options: ProducerOptions | undefined, defaultKe
     producerId,
     maxInFlight,
     maxLength,
+    keepHandled,
     maxBodyBytes,
     deadlineMs,
   };
@@ -83,6 +97,8 @@ export function consumerSettings(options: ConsumerOptions | undefined, defaultKe
   const retryDelaysMs = options?.retryDelaysMs ?? [100, 200, 400];
   const from = options?.from ?? 'new';
   const maxBuffered = options?.maxBuffered ?? 100_000;
+  const leaseMs = options?.leaseMs ?? Math.max(DEFAULT_LEASE_MS, 2 * blockMs);
+  const offset = options?.offset ?? 'redis';
   const onError = options?.onError ?? (() => undefined);
   check('batch', batch, isWhole(batch, 1, 1000), 'a whole number from 1 to 1000');
   check('consumerName', consumerName, isName(consumerName), 'a text that is not empty');
@@ -105,10 +121,17 @@ export function consumerSettings(options: ConsumerOptions | undefined, defaultKe
     isWhole(maxBuffered, 1, 100_000_000),
     'a whole number from 1 to 100,000,000',
   );
+  check(
+    'leaseMs',
+    leaseMs,
+    isMilliseconds(leaseMs, blockMs + 1),
+    `a number of milliseconds above blockMs (${blockMs}): a consumer that only waits is not dead`,
+  );
+  check('offset', offset, isOffset(offset), '"redis", "memory" or an object with a function load');
   check('onError', onError, typeof onError === 'function', 'a function');
   return {
     ...keySettings(options, defaultKey),
-    ...{ batch, consumerName, blockMs, retryDelaysMs, from, maxBuffered, onError },
+    ...{ batch, consumerName, blockMs, retryDelaysMs, from, maxBuffered, leaseMs, offset, onError },
   };
 }
 
@@ -125,6 +148,11 @@ export function check(option: string, received: unknown, valid: boolean, expecte
 
 function isName(value: unknown): boolean {
   return typeof value === 'string' && value.length > 0;
+}
+
+function isOffset(value: unknown): boolean {
+  if (value === 'redis' || value === 'memory') return true;
+  return typeof value === 'object' && value !== null && 'load' in value && typeof value.load === 'function';
 }
 
 function isWhole(value: unknown, least: number, most: number): boolean {

@@ -1,4 +1,10 @@
-import { BatchError, DependencyUnavailableError, type Message, type MessageHandler } from '../pattern.js';
+import {
+  BatchError,
+  DependencyUnavailableError,
+  type HandlerContext,
+  type Message,
+  type MessageHandler,
+} from '../pattern.js';
 import { Counters } from './counters.js';
 import type { ConsumerSettings } from './options.js';
 
@@ -9,6 +15,7 @@ export class Abandoned extends Error {}
 export type Failures = ReadonlyMap<number, Error>;
 
 const NONE: Failures = new Map();
+const NO_CONTEXT: HandlerContext = {};
 
 /** One run of a consumer, from start to stop: its handler, its counters, and ways to wait that a stop can end. */
 export class Run {
@@ -28,9 +35,9 @@ export class Run {
    * messages: their attempts are not used up, and nothing new is taken meanwhile.
    * @throws {Abandoned}
    */
-  async handOver(messages: readonly Message[]): Promise<Failures> {
+  async handOver(messages: readonly Message[], context: HandlerContext = NO_CONTEXT): Promise<Failures> {
     for (;;) {
-      const failures = await this.#call(messages);
+      const failures = await this.#call(messages, context);
       if (this.#abandoned) throw new Abandoned();
       if (!(failures instanceof DependencyUnavailableError)) {
         this.counters.handled += messages.length - failures.size;
@@ -87,10 +94,13 @@ export class Run {
     }
   }
 
-  async #call(messages: readonly Message[]): Promise<Failures | DependencyUnavailableError> {
+  async #call(
+    messages: readonly Message[],
+    context: HandlerContext,
+  ): Promise<Failures | DependencyUnavailableError> {
     this.counters.batches++;
     try {
-      await this.#handler(messages);
+      await this.#handler(messages, context);
       return NONE;
     } catch (thrown) {
       if (thrown instanceof DependencyUnavailableError) return thrown;
