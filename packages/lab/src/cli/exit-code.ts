@@ -18,7 +18,11 @@ export function exitCodeOf(result: Result, checks: ReadonlyMap<string, Check>): 
     case 'completed': {
       const failed = result.validity.filter(({ status }) => status === 'fail');
       const isInvalid = failed.some(({ id }) => checks.get(id)?.takesAway !== 'ranking');
-      return isInvalid ? ExitCode.invalidRun : ExitCode.done;
+      if (isInvalid) return ExitCode.invalidRun;
+      const isBroken = result.trials.some(
+        (trial) => trial.state !== 'failed' && trial.guarantee?.state === 'broken',
+      );
+      return isBroken ? ExitCode.regression : ExitCode.done;
     }
   }
 }

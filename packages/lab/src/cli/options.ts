@@ -5,7 +5,7 @@ import { parseInteger } from '../core/parse-option.js';
 import type { Experiment, RawOptions } from '../experiments/experiment.js';
 import type { Reporter } from '../reporters/reporter.js';
 import { DEFAULT_RESULTS } from '../results/results-store.js';
-import { type PlanSettings, ROUNDS } from '../runner/plan.js';
+import { GUARANTEE_ROUNDS, type PlanSettings, ROUNDS } from '../runner/plan.js';
 import { DATABASE_ADDRESSES } from '../stores/sql/databases/open-database.js';
 import type { OptionTexts } from './list-format.js';
 
@@ -14,14 +14,25 @@ import type { OptionTexts } from './list-format.js';
 const LARGEST_SEED = 2 ** 32 - 1;
 const DEFAULT_MARGIN = '3%';
 
-export function addPlanOptions(command: Command): void {
+/** How an experiment is judged decides how often its trials are repeated. */
+type Judged = Pick<Experiment, 'judgedBy'>;
+
+export function addPlanOptions(command: Command, experiment: Judged): void {
+  const rounds = roundsOf(experiment);
+  const compares = experiment.judgedBy !== 'guarantee';
   const options = [
-    new Option('--rounds <count>', `rounds, each runs every variant once (default: ${ROUNDS.default})`),
-    new Option('--quick', `${ROUNDS.quick} rounds and short trials; exploratory`).conflicts('rounds'),
-    new Option('--thorough', `${ROUNDS.thorough} rounds; finds differences of about 5 %`).conflicts([
-      'rounds',
-      'quick',
-    ]),
+    new Option('--rounds <count>', `rounds, each runs every variant once (default: ${rounds.default})`),
+    new Option(
+      '--quick',
+      compares ? `${rounds.quick} rounds and short trials; exploratory` : 'short trials',
+    ).conflicts(
+      // A comparison needs its rounds; a guarantee can be tried shortly and often.
+      compares ? 'rounds' : [],
+    ),
+    new Option(
+      '--thorough',
+      compares ? `${rounds.thorough} rounds; finds differences of about 5 %` : `${rounds.thorough} rounds`,
+    ).conflicts(['rounds', 'quick']),
     new Option('--seed <number>', 'order of the trials and message bodies (default: random, printed)'),
     new Option('--margin <percent>', 'smallest difference that counts').default(DEFAULT_MARGIN),
   ];
@@ -75,20 +86,28 @@ export function experimentTexts(command: Command, experiment: Experiment): RawOp
  * @param texts options as commander read them
  * @throws {WeirError} USAGE naming option, value and what would be right
  */
-export function parsePlanSettings(texts: OptionTexts): Omit<PlanSettings, 'command'> {
+export function parsePlanSettings(texts: OptionTexts, experiment: Judged): Omit<PlanSettings, 'command'> {
   const seed =
     typeof texts.seed === 'string'
       ? parseInteger('--seed', texts.seed, { min: 0, max: LARGEST_SEED })
       : randomInt(LARGEST_SEED);
-  return { ...parseRounds(texts), seed, margin: parseMargin(texts.margin) };
+  return { ...parseRounds(texts, experiment), seed, margin: parseMargin(texts.margin) };
 }
 
-function parseRounds({ rounds, quick, thorough }: OptionTexts): Pick<PlanSettings, 'rounds' | 'precision'> {
-  if (typeof rounds === 'string') {
-    return { rounds: parseInteger('--rounds', rounds, { min: 1, max: 1000 }), precision: 'custom' };
-  }
+function roundsOf({ judgedBy }: Judged): Readonly<Record<'quick' | 'default' | 'thorough', number>> {
+  return judgedBy === 'guarantee' ? GUARANTEE_ROUNDS : ROUNDS;
+}
+
+function parseRounds(
+  { rounds, quick, thorough }: OptionTexts,
+  experiment: Judged,
+): Pick<PlanSettings, 'rounds' | 'precision'> {
   const precision = quick === true ? 'quick' : thorough === true ? 'thorough' : 'default';
-  return { rounds: ROUNDS[precision], precision };
+  if (typeof rounds === 'string') {
+    const count = parseInteger('--rounds', rounds, { min: 1, max: 1000 });
+    return { rounds: count, precision: quick === true ? 'quick' : 'custom' };
+  }
+  return { rounds: roundsOf(experiment)[precision], precision };
 }
 
 /** `3%` -> 0.03. The sign is asked for: 3 could be meant as a ratio. */

@@ -6,7 +6,7 @@
 /** Exit codes of the command line (sysexits.h where one fits). */
 export const ExitCode = {
   done: 0,
-  /** `compare` found a regression. */
+  /** `compare` found a regression, or a pattern did not keep the guarantee it declares. */
   regression: 1,
   /** `compare` could not tell. */
   inconclusive: 2,

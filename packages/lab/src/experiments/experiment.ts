@@ -2,6 +2,7 @@ import type { RedisClient } from '@weir/patterns';
 import type { Fleet } from '../fleet/fleet.js';
 import type { Measurement, MetricDefinition } from '../measure/measurement.js';
 import type { AsPublished, Factors, Plan, Summary } from '../measure/result.js';
+import type { RedisTargetOptions } from '../redis/connect.js';
 import type { ManagedOrGivenRedis } from '../redis/redis-target.js';
 
 /**
@@ -24,6 +25,13 @@ export interface Experiment<Options = unknown> {
   parse(raw: RawOptions, common: CommonOptions): Promise<Options> | Options;
   /** What varies, in order; the first factor with more than one value is the one that is compared. */
   factors(options: Options): readonly Factor[];
+  /** Combinations of factors that make no sense are left out. Default: all are made. */
+  applies?(factors: Factors, options: Options): boolean;
+  /**
+   * `comparison` (default): trials are samples, repeated in rounds and compared. `guarantee`: each trial either keeps what
+   * was promised or does not; one round by default, no copies of the baseline, and exit 1 when a promise was broken.
+   */
+  readonly judgedBy?: 'comparison' | 'guarantee';
   /** What is held equal, for the report. */
   workload(options: Options): Readonly<Record<string, string | number | boolean | null>>;
   metrics(options: Options): readonly MetricDefinition[];
@@ -70,6 +78,8 @@ export interface CommonOptions {
   readonly precision: 'quick' | 'default' | 'thorough' | 'custom';
   /** A folder the run may write to and that is removed at its end. */
   readonly temporaryFolder: string;
+  /** The Redis of the run, as the user asked for it: to refuse early what cannot be done with it. */
+  readonly redis: RedisTargetOptions;
 }
 
 export interface Factor {

@@ -26,6 +26,8 @@ export interface TcpProxy {
   set(conditions: Partial<ProxyConditions>): void;
   /** Resets every open connection on both sides (TCP RST: `ECONNRESET`). Returns how many that were. */
   resetAll(): number;
+  /** From now on new connections go to this server, as after a failover; those that are open stay where they are. */
+  redirect(target: string): void;
   /**
    * A partition: connections are accepted and nothing passes in either direction, not even the end of a
    * connection. A second partition takes the place of one that is under way. Resolves when it is over.
@@ -124,8 +126,8 @@ export async function startTcpProxy(options: TcpProxyOptions): Promise<TcpProxy>
 }
 
 class LoopbackProxy implements TcpProxy {
-  readonly #target: URL;
-  readonly #targetPort: number;
+  #target: URL;
+  #targetPort: number;
   readonly #random: Random;
   readonly #server: Server;
   readonly #connections = new Set<ProxiedConnection>();
@@ -172,6 +174,12 @@ class LoopbackProxy implements TcpProxy {
       if (delay !== undefined) checkDelay(delay);
     }
     this.#conditions = { ...this.#conditions, ...conditions };
+  }
+
+  redirect(target: string): void {
+    const url = new URL(target);
+    this.#targetPort = portOf(url);
+    this.#target = url;
   }
 
   resetAll(): number {

@@ -1,4 +1,12 @@
-import type { CompletedTrial, Histogram, Ledger, Quantity, RedisFigures, Resources } from './result.js';
+import type {
+  CompletedTrial,
+  Guarantee,
+  Histogram,
+  Ledger,
+  Quantity,
+  RedisFigures,
+  Resources,
+} from './result.js';
 
 export interface MetricDefinition {
   readonly name: string;
@@ -22,12 +30,16 @@ export interface Measurement {
   readonly resources: Record<string, Resources>;
   readonly redis: RedisFigures;
   readonly limitedBy: CompletedTrial['limitedBy'];
+  /** Only of a trial with a fault. */
+  readonly guarantee?: Guarantee | undefined;
   /** Facts for the checks that no other field holds. */
   readonly observations: Observations;
 }
 
 /** All optional: a check looks at what it knows and passes over what is not there. */
 export interface Observations {
+  /** Something was made to fail, so operations that fail say nothing against the trial. */
+  readonly faultInjected?: boolean;
   /** Keys that existed before the trial. */
   readonly keysAtStart?: readonly string[];
   /** Left in Redis after drain and grace (unread + pending). */

@@ -154,6 +154,13 @@ export const LimitedBy = z
   );
 export type LimitedBy = z.infer<typeof LimitedBy>;
 
+export const Guarantee = z.object({
+  state: z.enum(['kept', 'broken']),
+  promise: z.string().describe('What the pattern promises under this fault, in words.'),
+  broken: z.array(z.string()).describe('What it did not keep, with figures; empty when all was kept.'),
+});
+export type Guarantee = z.infer<typeof Guarantee>;
+
 const trialHead = {
   id: z.string().describe('Unique in the run: `<round>.<position>`.'),
   variant: z.string(),
@@ -169,6 +176,9 @@ const trialFigures = {
   resources: z.record(z.string(), Resources).describe('By role: producer, consumer (sums over processes).'),
   redis: RedisFigures,
   limitedBy: LimitedBy,
+  guarantee: Guarantee.optional().describe(
+    'Only of a trial with a fault: what was promised, and whether it was kept.',
+  ),
   validity: z.array(Validity),
 };
 export const Trial = z.discriminatedUnion('state', [

@@ -5,6 +5,8 @@ import type { Factors, Plan, Variant } from '../measure/result.js';
 
 /** Rounds by precision (METHOD, "Trials and rounds"). `thorough` looks at 20 and again at 30. */
 export const ROUNDS = { quick: 8, default: 12, thorough: 30 } as const;
+/** Of an experiment that is judged by a guarantee: a promise is broken by one trial, so one is enough to show it. */
+export const GUARANTEE_ROUNDS = { quick: 1, default: 1, thorough: 10 } as const;
 /** Where a thorough run looks for the first time and may end. */
 export const THOROUGH_FIRST_LOOK = 20;
 /** Below this many rounds no 95 % interval exists. */
@@ -31,7 +33,10 @@ export function makePlan<Options>(
   settings: PlanSettings,
 ): Plan {
   const factors = experiment.factors(options);
-  const variants = withCopies(makeVariants(factors), settings.precision);
+  const applying = makeVariants(factors).filter(
+    (variant) => experiment.applies?.(variant.factors, options) ?? true,
+  );
+  const variants = experiment.judgedBy === 'guarantee' ? applying : withCopies(applying, settings.precision);
   const random = seededRandom(settings.seed);
   const names = variants.map(({ name }) => name);
   const plan: Omit<Plan, 'sha256'> = {

@@ -14,7 +14,7 @@ serveWorker((emit): PointLoadApi => {
     },
     run(load) {
       if (prepared === undefined) throw new Error('prepare comes first');
-      const tell = (answered: number): void => emit('answered', answered);
+      const tell = (answered: number): void => void emit('answered', answered);
       return load.mode === 'closed'
         ? closedPointLoad(prepared, load, tell)
         : openPointLoad(prepared, load, tell);

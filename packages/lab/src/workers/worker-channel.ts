@@ -27,8 +27,11 @@ export interface WorkerFailure {
 /** The functions a worker offers, by name; each takes one parameter. */
 export type WorkerApi = Readonly<Record<string, (parameters: never) => unknown>>;
 
-/** Sends an event to the runner. */
-export type Emit = (name: string, data: unknown) => void;
+/**
+ * Sends an event to the runner. Resolves when the system has taken it: from then on it arrives, also when this process
+ * is killed in the next moment.
+ */
+export type Emit = (name: string, data: unknown) => Promise<void>;
 
 /**
  * Offers `makeApi`'s functions to the runner and says it is ready. The process ends when the runner asks for it
@@ -36,9 +39,11 @@ export type Emit = (name: string, data: unknown) => void;
  * runner decides what it means, so workers ignore it.
  */
 export function serveWorker(makeApi: (emit: Emit) => WorkerApi): void {
-  const post = (message: FromWorker): void => {
-    process.send?.(message, undefined, undefined, () => {});
-  };
+  const post = (message: FromWorker): Promise<void> =>
+    new Promise((resolve) => {
+      // Where the runner has gone there is nobody left to tell; `disconnect` ends the process.
+      if (process.send?.(message, undefined, undefined, () => resolve()) === undefined) resolve();
+    });
   const api = makeApi((name, data) => post({ type: 'event', name, data }));
   const invoke = async (name: string, parameters: unknown): Promise<unknown> => {
     const operation = api[name];

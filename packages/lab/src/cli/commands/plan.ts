@@ -15,7 +15,7 @@ import { writeToStdout } from '../output.js';
 /** `weir plan <experiment>`: what would run, in which order, and how long it takes. Nothing is started. */
 export async function configure(plan: Command): Promise<void> {
   addExperimentCommands(plan, await loadExperiments(), (command, experiment) => {
-    addPlanOptions(command);
+    addPlanOptions(command, experiment);
     addExperimentOptions(command, experiment);
     addListFormat(command);
     command.action(() => printPlan(command, experiment));
@@ -24,9 +24,9 @@ export async function configure(plan: Command): Promise<void> {
 
 async function printPlan(command: Command, experiment: Experiment): Promise<void> {
   const texts: OptionTexts = command.opts();
-  const settings = parsePlanSettings(texts);
+  const settings = parsePlanSettings(texts, experiment);
   await withTemporaryFolder(async (temporaryFolder) => {
-    const common = { precision: settings.precision, temporaryFolder };
+    const common = { precision: settings.precision, temporaryFolder, redis: {} };
     const options = await experiment.parse(experimentTexts(command, experiment), common);
     const plan = makePlan(experiment, options, {
       ...settings,

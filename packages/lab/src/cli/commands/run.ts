@@ -36,7 +36,7 @@ export async function configure(run: Command): Promise<void> {
   const reporters = await loadReporters();
   addExperimentCommands(run, await loadExperiments(), (command, experiment) => {
     addExperimentOptions(command, experiment);
-    addPlanOptions(command);
+    addPlanOptions(command, experiment);
     addRedisOptions(command);
     addReportOptions(command, reporters);
     addResultsOption(command, 'none-allowed');
@@ -50,10 +50,10 @@ async function runExperiment(
   reporters: ReadonlyMap<string, Reporter>,
 ): Promise<void> {
   const texts: OptionTexts = command.opts();
-  const settings = parsePlanSettings(texts);
+  const settings = parsePlanSettings(texts, experiment);
   const reporter = chosenReporter(texts, reporters);
   await withTemporaryFolder(async (temporaryFolder) => {
-    const common = { precision: settings.precision, temporaryFolder };
+    const common = { precision: settings.precision, temporaryFolder, redis: redisOptions(texts) };
     const options = await experiment.parse(experimentTexts(command, experiment), common);
     const plan = makePlan(experiment, options, {
       ...settings,
@@ -72,7 +72,7 @@ async function runExperiment(
       await withResultsStore(textOf(texts.results), async (store) => {
         const recording = store && recordRun(runner, experiment.name, store, warnOfStore);
         try {
-          warnOfFewRounds(settings);
+          if (experiment.judgedBy !== 'guarantee') warnOfFewRounds(settings);
           const result = await runWithProgress(runner);
           await output.write(renderFor(reporter, result, texts));
           if (texts.out !== undefined) printNote(`report written to ${texts.out}`);

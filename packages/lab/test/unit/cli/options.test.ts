@@ -17,29 +17,43 @@ describe('plan settings', () => {
     [{ thorough: true }, { rounds: 30, precision: 'thorough' }],
     [{ rounds: '3' }, { rounds: 3, precision: 'custom' }],
   ])('reads %j', (texts, expected) => {
-    expect(parsePlanSettings({ margin: '3%', ...texts })).toMatchObject({ ...expected, margin: 0.03 });
+    expect(parsePlanSettings({ margin: '3%', ...texts }, {})).toMatchObject({ ...expected, margin: 0.03 });
+  });
+
+  it.each([
+    [{}, { rounds: 1, precision: 'default' }],
+    [{ quick: true }, { rounds: 1, precision: 'quick' }],
+    [
+      { quick: true, rounds: '5' },
+      { rounds: 5, precision: 'quick' },
+    ],
+    [{ thorough: true }, { rounds: 10, precision: 'thorough' }],
+  ])('reads %j where a guarantee is judged: one round shows what is broken', (texts, expected) => {
+    expect(parsePlanSettings(texts, { judgedBy: 'guarantee' })).toMatchObject(expected);
   });
 
   it.each(['0', '-1', '1e9x', '1.5', '', ' 3', '0x10', '1001'])('refuses --rounds %j', (rounds) => {
-    expect(() => parsePlanSettings({ rounds })).toThrow(
+    expect(() => parsePlanSettings({ rounds }, {})).toThrow(
       `--rounds is ${JSON.stringify(rounds)}; it must be a whole number from 1 to 1000`,
     );
   });
 
   it.each(['3', '0.03', '-3%', '101%', '3%%', ''])('refuses --margin %j', (margin) => {
-    expect(() => parsePlanSettings({ margin })).toThrow(`--margin is ${JSON.stringify(margin)}; it must be`);
+    expect(() => parsePlanSettings({ margin }, {})).toThrow(
+      `--margin is ${JSON.stringify(margin)}; it must be`,
+    );
   });
 
   it('keeps a given seed and draws another for each run without one', () => {
-    expect(parsePlanSettings({ seed: '7' }).seed).toBe(7);
-    expect(parsePlanSettings({}).seed).not.toBe(parsePlanSettings({}).seed);
-    expect(() => parsePlanSettings({ seed: '4294967296' })).toThrow('--seed');
+    expect(parsePlanSettings({ seed: '7' }, {}).seed).toBe(7);
+    expect(parsePlanSettings({}, {}).seed).not.toBe(parsePlanSettings({}, {}).seed);
+    expect(() => parsePlanSettings({ seed: '4294967296' }, {})).toThrow('--seed');
   });
 });
 
 function parse(words: readonly string[]): Command {
   const command = new Command('example').exitOverride().configureOutput({ writeErr: () => {} });
-  addPlanOptions(command);
+  addPlanOptions(command, {});
   addRedisOptions(command);
   addExperimentOptions(command, experimentFixture());
   return command.parse(words, { from: 'user' });

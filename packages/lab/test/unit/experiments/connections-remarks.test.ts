@@ -11,7 +11,7 @@ type Medians = Readonly<Record<string, number>>;
 let sweep: ConnectionsOptions;
 let closed: ConnectionsOptions;
 beforeAll(async () => {
-  const common = { precision: 'quick', temporaryFolder: '/nowhere' } as const;
+  const common = { precision: 'quick', temporaryFolder: '/nowhere', redis: {} } as const;
   const raw = { strategy: 'pool,multiplexed', pool: '8', users: '20' };
   closed = await connections.parse(raw, common);
   sweep = await connections.parse(

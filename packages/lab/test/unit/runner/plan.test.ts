@@ -5,7 +5,7 @@ import { makePlan } from '../../../src/runner/plan.js';
 const raw = { patterns: 'queue,pubsub', batch: '1,100' };
 
 async function planOf(precision: 'quick' | 'custom', seed = 7) {
-  const options = await messaging.parse(raw, { precision, temporaryFolder: '/tmp' });
+  const options = await messaging.parse(raw, { precision, temporaryFolder: '/tmp', redis: {} });
   return makePlan(messaging, options, {
     rounds: 4,
     precision,

@@ -1,0 +1,429 @@
+import { randomBytes } from 'node:crypto';
+import type { MessagingPattern, PatternState, RedisClient, StopReport } from '@weir/patterns';
+import { seededRandom } from '../../core/random.js';
+import type { Nanoseconds } from '../../core/units.js';
+import {
+  CRASH_POINTS,
+  type CrashPoint,
+  type Fault,
+  type FaultStage,
+  PERSISTENCE,
+  type Persistence,
+} from '../../faults/fault.js';
+import { typedWorker } from '../../fleet/typed-worker.js';
+import { monotonicNs } from '../../measure/clock.js';
+import type { Measurement } from '../../measure/measurement.js';
+import type { Factors } from '../../measure/result.js';
+import { difference, snapshot } from '../../redis/info.js';
+import { resolveStore } from '../../stores/load-stores.js';
+import type { FaultConsumerSettings, Trap } from '../../workers/fault-api.js';
+import type { MessagingProducerApi, ProducerReport, ProducerSettings } from '../../workers/messaging-api.js';
+import type { TrialContext } from '../experiment.js';
+import { NO_POINT } from './cases.js';
+import { Crew } from './crew.js';
+import { type Ground, prepareGround } from './ground.js';
+import { Journal } from './journal.js';
+import { measurementOf } from './measurement.js';
+import type { FaultsOptions } from './options.js';
+import { waitUntil } from './wait-until.js';
+
+/** Steps that never end by themselves are given up after the outage and this long, in milliseconds. */
+const PATIENCE_MS = 10_000;
+/** How long nothing may happen before what is missing counts as missing; retries and blocked reads come on top. */
+const QUIET_MS = 400;
+/** Messages sent after the fault, all of which must come through. */
+const TAIL = 20;
+/** Sent to see whether anybody listens again. */
+const PROBE = 5;
+const PROBE_WAIT_MS = 150;
+const PROBES_PER_SECOND = 1000;
+/** A pipeline is stretched by this on its way to Redis, so that something can happen while it is under way. */
+const STRETCH_MS = 25;
+const NO_DELAY = { latencyMs: 0 };
+
+/** Everything a trial brought home, for {@link measurementOf}. */
+export interface FaultRecord {
+  readonly pattern: MessagingPattern;
+  readonly fault: Fault;
+  readonly persistence: Persistence;
+  readonly options: FaultsOptions;
+  readonly payloadBytes: number;
+  /** Of the producer whose messages met the fault. */
+  readonly producer: string;
+  readonly sends: ProducerReport;
+  readonly journal: Journal;
+  readonly consumers: readonly string[];
+  readonly struckAtNs: Nanoseconds | undefined;
+  readonly resumed: boolean;
+  readonly reordered: number;
+  readonly deadLettered: number;
+  readonly counters: readonly StopReport['counters'][];
+  readonly drained: boolean;
+  readonly stateAfter: PatternState;
+  readonly isList: boolean;
+  readonly storedRows: number;
+  readonly redis: Measurement['redis'];
+}
+
+/** Makes one trial: its own Redis, fresh processes, one fault at one message, and an account of every message. */
+export async function faultTrial(
+  factors: Factors,
+  options: FaultsOptions,
+  context: TrialContext,
+): Promise<Measurement> {
+  const trial = await FaultTrial.open(factors, options, context);
+  try {
+    return measurementOf(await trial.run());
+  } finally {
+    await trial.close();
+  }
+}
+
+/** What the plan says of one trial. */
+interface Case {
+  readonly pattern: MessagingPattern;
+  readonly fault: Fault;
+  readonly persistence: Persistence;
+  /** `undefined`: the fault is not one event. */
+  readonly point: CrashPoint | undefined;
+}
+
+class FaultTrial {
+  readonly #case: Case;
+  readonly #options: FaultsOptions;
+  readonly #context: TrialContext;
+  readonly #ground: Ground;
+  readonly #journal = new Journal();
+  /** Sets the keys and messages of this trial apart from those of all others. */
+  readonly #nonce = randomBytes(4).toString('hex');
+  readonly #payloadBytes: number;
+  #crew: Crew | undefined;
+  #producer: ReturnType<typeof typedWorker<MessagingProducerApi>> | undefined;
+  #tails = 0;
+
+  static async open(factors: Factors, options: FaultsOptions, context: TrialContext): Promise<FaultTrial> {
+    const known = caseOf(factors, options);
+    const ground = await prepareGround(known.fault, known.persistence, options.serverPath, context);
+    const trial = new FaultTrial(known, options, context, ground);
+    try {
+      await trial.#startWorkers();
+    } catch (error) {
+      await trial.close();
+      throw error;
+    }
+    return trial;
+  }
+
+  private constructor(known: Case, options: FaultsOptions, context: TrialContext, ground: Ground) {
+    this.#case = known;
+    this.#options = options;
+    this.#context = context;
+    this.#ground = ground;
+    this.#payloadBytes = known.fault.payloadBytes ?? options.payloadBytes;
+  }
+
+  async run(): Promise<FaultRecord> {
+    const { pattern, fault, persistence } = this.#case;
+    const crew = this.#workers.crew;
+    await crew.begin();
+    const { sends, struckAtNs } = await this.#loadAndStrike();
+    const resumed = struckAtNs === undefined || (await this.#resumes());
+    await this.#settle(sends.acknowledged);
+    const reordered = this.#journal.reordered(this.#mainProducer);
+    const deadLettered = (await this.#inspect()).deadLettered;
+    if (deadLettered > 0) await this.#replayDeadLetters(sends.acknowledged);
+
+    const { drained } = await crew.stop(this.#patienceMs);
+    return {
+      pattern,
+      fault,
+      persistence,
+      options: this.#options,
+      payloadBytes: this.#payloadBytes,
+      producer: this.#mainProducer,
+      sends,
+      journal: this.#journal,
+      consumers: crew.names,
+      struckAtNs,
+      resumed,
+      reordered,
+      deadLettered,
+      counters: await crew.counters(),
+      drained,
+      stateAfter: await this.#inspect(),
+      isList: pattern.commands.send.some(({ name }) => name === 'LPUSH'),
+      storedRows: await this.#storedRows(),
+      redis: await redisFigures(this.#ground.redis),
+    };
+  }
+
+  async close(): Promise<void> {
+    await this.#crew?.close();
+    await this.#producer?.worker.stop();
+    try {
+      await this.#case.pattern.destroy(this.#ground.redis, { key: this.#key });
+    } catch {
+      // Redis is gone: the trial's own error says so, and a server of ours is removed as a whole.
+    } finally {
+      await this.#ground.close();
+    }
+  }
+
+  /** The load runs while the fault strikes; while draining, it is over by then. */
+  async #loadAndStrike(): Promise<{ sends: ProducerReport; struckAtNs: Nanoseconds | undefined }> {
+    const { fault, point } = this.#case;
+    const { crew } = this.#workers;
+    const isDraining = point === 'while-draining';
+    // A consumer whose database is down holds what it has and takes nothing more.
+    if (isDraining) await crew.setStoreDown(true);
+    if (point === 'mid-pipeline') this.#ground.proxy.set({ toServer: { latencyMs: STRETCH_MS } });
+    const load = this.#sendLoad();
+    if (fault.strike === undefined) return { sends: await load, struckAtNs: undefined };
+
+    let stopping: Promise<unknown> = Promise.resolve();
+    if (isDraining) {
+      await load;
+      stopping = crew.stop(this.#patienceMs);
+      await crew.setStoreDown(false);
+    }
+    const consumer = point === 'mid-pipeline' ? await this.#pipelineUnderWay() : await this.#trapped();
+    const struckAtNs = monotonicNs();
+    const ground = this.#ground;
+    const stage: FaultStage = {
+      proxy: ground.proxy,
+      get redis() {
+        return ground.redis;
+      },
+      server: ground.server,
+      key: this.#key,
+      commands: {
+        send: this.#case.pattern.commands.send.map(({ name }) => name),
+        receive: this.#case.pattern.commands.receive.map(({ name }) => name),
+      },
+      settings: this.#options,
+      consumer,
+      release: () => crew.release(),
+      loadSent: async () => {
+        await load;
+      },
+    };
+    await fault.strike(stage);
+    crew.release();
+    if (point === 'mid-pipeline') ground.proxy.set({ toServer: NO_DELAY });
+    const sends = await load;
+    await stopping;
+    if (isDraining) await crew.begin();
+    return { sends, struckAtNs };
+  }
+
+  #sendLoad(): Promise<ProducerReport> {
+    const { messages, perSecond } = this.#options;
+    const producerId = this.#mainProducer;
+    const until = { messages };
+    return this.#workers.producer.call(
+      'run',
+      this.#case.point === 'mid-pipeline'
+        ? { producerId, mode: 'closed', inFlight: messages, until }
+        : { producerId, mode: 'open', perSecond, until },
+    );
+  }
+
+  /** @throws when no consumer comes to the message: then nothing is said about the fault */
+  async #trapped(): Promise<FaultStage['consumer']> {
+    const { crew } = this.#workers;
+    let consumer: FaultStage['consumer'] | undefined;
+    void crew.trapped.then((struck) => {
+      consumer = struck;
+    });
+    await waitUntil(() => consumer !== undefined, this.#patienceMs, this.#context.signal);
+    if (consumer !== undefined) return consumer;
+    throw new Error(
+      `no consumer came to message ${this.#struckSequence}: ${(await crew.errors()).join('; ') || 'without an error'}`,
+    );
+  }
+
+  /** Waits until a good part of the first pipeline has been written. */
+  async #pipelineUnderWay(): Promise<FaultStage['consumer']> {
+    const { proxy } = this.#ground;
+    const bytes = proxy.counters.bytesToServer + (this.#bulk * this.#payloadBytes) / 2;
+    const { signal } = this.#context;
+    await waitUntil(() => proxy.counters.bytesToServer >= bytes, this.#patienceMs, signal);
+    return this.#workers.crew.first;
+  }
+
+  /** Sends until somebody handles it; then everything that is sent must come through. */
+  async #resumes(): Promise<boolean> {
+    const { signal } = this.#context;
+    const isBack = await waitUntil(
+      async () => {
+        const { producerId } = await this.#sendTail(PROBE);
+        return waitUntil(() => this.#journal.handledOf(producerId) > 0, PROBE_WAIT_MS, signal);
+      },
+      this.#patienceMs,
+      signal,
+    );
+    if (!isBack) return false;
+    const { producerId, acknowledged } = await this.#sendTail(TAIL);
+    return (
+      acknowledged === TAIL &&
+      (await waitUntil(() => this.#journal.handledOf(producerId) === TAIL, this.#patienceMs, signal))
+    );
+  }
+
+  async #sendTail(messages: number): Promise<{ producerId: string; acknowledged: number }> {
+    const producerId = `${this.#nonce}t${this.#tails++}`;
+    const { acknowledged } = await this.#workers.producer.call('run', {
+      producerId,
+      mode: 'open',
+      perSecond: PROBES_PER_SECOND,
+      until: { messages },
+    });
+    return { producerId, acknowledged };
+  }
+
+  /** Waits until all that was acknowledged has been handled, or nothing comes any more and nothing waits. */
+  async #settle(acknowledged: number): Promise<void> {
+    const { retryDelaysMs, blockMs } = this.#options;
+    const quietMs = QUIET_MS + blockMs + Math.max(...retryDelaysMs);
+    await waitUntil(
+      async () => {
+        if (this.#journal.handledOf(this.#mainProducer) >= acknowledged) return true;
+        if (this.#journal.quietMs < quietMs) return false;
+        const { unread, pending } = await this.#inspect();
+        return unread + pending === 0;
+      },
+      this.#patienceMs,
+      this.#context.signal,
+    );
+  }
+
+  /** The handler has been mended: what was given up is sent again, as an operator would. */
+  async #replayDeadLetters(acknowledged: number): Promise<void> {
+    const deadLetters = this.#case.pattern.deadLetters?.(this.#ground.redis, { key: this.#key });
+    if (deadLetters === undefined) return;
+    await this.#workers.crew.mend();
+    await deadLetters.replay((await deadLetters.list()).map(({ id }) => id));
+    await this.#settle(acknowledged);
+  }
+
+  #inspect(): Promise<PatternState> {
+    return this.#case.pattern.inspect(this.#ground.redis, { key: this.#key });
+  }
+
+  async #storedRows(): Promise<number> {
+    const { store } = this.#options;
+    const opened = await (await resolveStore(store)).open(store);
+    try {
+      return await opened.count(this.#case.pattern.name);
+    } finally {
+      await opened.close();
+    }
+  }
+
+  async #startWorkers(): Promise<void> {
+    const { store, storeIsOurs } = this.#options;
+    if (storeIsOurs) {
+      const opened = await (await resolveStore(store)).open(store);
+      await opened.clear();
+      await opened.close();
+    }
+    const [producer, crew] = await Promise.all([
+      this.#startProducer(),
+      Crew.start(this.#consumerSettings(), this.#journal, this.#context),
+    ]);
+    this.#producer = producer;
+    this.#crew = crew;
+  }
+
+  async #startProducer(): Promise<ReturnType<typeof typedWorker<MessagingProducerApi>>> {
+    const worker = await this.#context.fleet.start({
+      module: 'messaging-producer',
+      role: 'producer',
+      index: 0,
+    });
+    const settings: ProducerSettings = {
+      pattern: this.#case.pattern.name,
+      client: this.#options.client,
+      url: this.#ground.proxy.url,
+      key: this.#key,
+      payloadBytes: this.#payloadBytes,
+      bulk: this.#bulk,
+    };
+    await worker.call('prepare', settings);
+    return typedWorker<MessagingProducerApi>(worker);
+  }
+
+  #consumerSettings(): FaultConsumerSettings[] {
+    const { pattern, fault, point } = this.#case;
+    const { client, batch, blockMs, leaseMs, retryDelaysMs, store, offset, every } = this.#options;
+    const { competingConsumers, storedOffset } = pattern.capabilities;
+    const count = competingConsumers ? (fault.consumers ?? 1) : 1;
+    const trap: Trap | undefined =
+      point === undefined || point === 'mid-pipeline' ? undefined : { sequence: this.#struckSequence, point };
+    return Array.from({ length: count }, (_, index) => ({
+      ...{
+        pattern: pattern.name,
+        client,
+        url: this.#ground.proxy.url,
+        key: this.#key,
+        batch,
+        blockMs,
+        leaseMs,
+      },
+      ...{ retryDelaysMs, store, trap, producer: this.#mainProducer },
+      consumerName: `consumer-${index + 1}`,
+      offsetInStore: offset === 'store' && storedOffset === true,
+      handler:
+        fault.handler === undefined
+          ? undefined
+          : { fault: fault.handler, every, sequence: this.#struckSequence },
+    }));
+  }
+
+  /** The message at which the fault strikes: in the second quarter, the same for every pattern of a seed. */
+  get #struckSequence(): number {
+    const quarter = this.#options.messages / 4;
+    return Math.floor(quarter + seededRandom(this.#context.seed)() * quarter);
+  }
+
+  get #bulk(): number {
+    return Math.ceil(this.#options.messages / 2);
+  }
+
+  get #key(): string {
+    return `${this.#options.keyPrefix}${this.#case.pattern.defaultKey}:${this.#nonce}`;
+  }
+
+  get #mainProducer(): string {
+    return `${this.#nonce}p`;
+  }
+
+  get #patienceMs(): number {
+    return PATIENCE_MS + 2 * this.#options.outageMs;
+  }
+
+  get #workers() {
+    const [crew, producer] = [this.#crew, this.#producer];
+    if (crew === undefined || producer === undefined) throw new Error('the workers are not there yet');
+    return { crew, producer };
+  }
+}
+
+function caseOf(factors: Factors, { patterns, faults }: FaultsOptions): Case {
+  const pattern = patterns.find(({ name }) => name === factors.pattern);
+  const fault = faults.find(({ name }) => name === factors.fault);
+  const persistence = PERSISTENCE.find((name) => name === factors.persistence);
+  const point = CRASH_POINTS.find((name) => name === factors.point);
+  const isKnown = point !== undefined || factors.point === NO_POINT;
+  if (pattern === undefined || fault === undefined || persistence === undefined || !isKnown) {
+    throw new Error(`the plan has a trial that was not asked for: ${JSON.stringify(factors)}`);
+  }
+  return { pattern, fault, persistence, point };
+}
+
+/** Since the server of this trial started. */
+async function redisFigures(client: RedisClient): Promise<Measurement['redis']> {
+  const now = await snapshot(client);
+  const uptimeMs = 1000 * Number(now.info.get('uptime_in_seconds') ?? 0);
+  return difference({ takenAtMs: now.takenAtMs - Math.max(uptimeMs, 1), info: new Map() }, now);
+}
