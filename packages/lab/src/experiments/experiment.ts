@@ -1,7 +1,7 @@
 import type { RedisClient } from '@weir/patterns';
 import type { Fleet } from '../fleet/fleet.js';
 import type { Measurement, MetricDefinition } from '../measure/measurement.js';
-import type { AsPublished, Factors, Plan, Summary } from '../measure/result.js';
+import type { AsPublished, Factors, Plan, Summary, Trial } from '../measure/result.js';
 import type { RedisTargetOptions } from '../redis/connect.js';
 import type { ManagedOrGivenRedis } from '../redis/redis-target.js';
 
@@ -53,8 +53,11 @@ export interface Experiment<Options = unknown> {
    * Makes one trial and leaves nothing of it behind, whatever happens. Throws when it cannot be made; anything that merely looks wrong is for the checks.
    */
   trial(factors: Factors, options: Options, context: TrialContext): Promise<Measurement>;
-  /** Findings that only this experiment knows how to word, after those that all have. */
-  remarks?(summary: Summary, options: Options, plan: Plan): readonly string[];
+  /**
+   * Findings that only this experiment knows how to word, after those that all comparisons have; the only ones where a
+   * guarantee is judged.
+   */
+  remarks?(summary: Summary, options: Options, plan: Plan, trials: readonly Trial[]): readonly string[];
   /**
    * Replays the published experiment once, flaws and all, when the options ask for it, so that it can be shown beside
    * the honest result.

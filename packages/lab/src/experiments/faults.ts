@@ -3,6 +3,7 @@ import type { Experiment } from './experiment.js';
 import { persistenceOf, pointsOf } from './faults/cases.js';
 import { FAULT_METRICS } from './faults/measurement.js';
 import { type FaultsOptions, OPTIONS, parseOptions } from './faults/options.js';
+import { faultRemarks } from './faults/remarks.js';
 import { faultTrial } from './faults/trial.js';
 
 /** A server and three processes are started and ended, and what is missing is waited for. */
@@ -59,4 +60,5 @@ export const faults = {
   // Each trial has keys of its own, with a random part.
   keys: () => [],
   trial: faultTrial,
+  remarks: faultRemarks,
 } satisfies Experiment<FaultsOptions>;

@@ -3,6 +3,7 @@ import type { Reporter, ReportOptions } from './reporter.js';
 import { asPublished } from './text/as-published.js';
 import { checks } from './text/checks.js';
 import { findings } from './text/findings.js';
+import { guarantees, hasGuarantees } from './text/guarantees.js';
 import { leftOut } from './text/left-out.js';
 import { noiseFloor } from './text/noise-floor.js';
 import { reproduce } from './text/reproduce.js';
@@ -22,7 +23,8 @@ export const text = {
   extension: 'txt',
   render(result: Result, options: ReportOptions): string {
     const style = createStyle(options);
-    const sections = SECTIONS.map((section) => section(result, style)).filter((lines) => lines.length > 0);
+    const chosen = hasGuarantees(result) ? GUARANTEE_SECTIONS : SECTIONS;
+    const sections = chosen.map((section) => section(result, style)).filter((lines) => lines.length > 0);
     return `${sections.map((lines) => lines.join('\n')).join('\n\n')}\n`;
   },
 } satisfies Reporter;
@@ -37,6 +39,17 @@ const SECTIONS: readonly Section[] = [
   tables,
   asPublished,
   noiseFloor,
+  checks,
+  leftOut,
+  reproduce,
+];
+
+/** Nothing is ranked where a promise is kept or broken: the matrix takes the place of verdicts and figures. */
+const GUARANTEE_SECTIONS: readonly Section[] = [
+  title,
+  findings,
+  guarantees,
+  asPublished,
   checks,
   leftOut,
   reproduce,

@@ -36,7 +36,8 @@ export function makePlan<Options>(
   const applying = makeVariants(factors).filter(
     (variant) => experiment.applies?.(variant.factors, options) ?? true,
   );
-  const variants = experiment.judgedBy === 'guarantee' ? applying : withCopies(applying, settings.precision);
+  const variants =
+    experiment.judgedBy === 'guarantee' ? applying.map(alone) : withCopies(applying, settings.precision);
   const random = seededRandom(settings.seed);
   const names = variants.map(({ name }) => name);
   const plan: Omit<Plan, 'sha256'> = {
@@ -101,6 +102,11 @@ function withCopies(variants: readonly Variant[], precision: Plan['precision']):
     const isCopied = variant.role === 'baseline' && (precision !== 'quick' || variant === lastBaseline);
     return isCopied ? [variant, { ...variant, name: variant.name + A_A_SUFFIX, role: 'a-a' }] : [variant];
   });
+}
+
+/** Held against its own promise, not against another variant. */
+function alone(variant: Variant): Variant {
+  return { ...variant, group: '', role: 'candidate' };
 }
 
 /** `batch=100 client=ioredis` */

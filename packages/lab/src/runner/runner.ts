@@ -138,7 +138,8 @@ export class Runner<Options> extends EventEmitter<RunnerEvents> {
   async #withOwnFindings(result: Result, target: RedisTarget, signal: AbortSignal): Promise<Result> {
     const { experiment, options, plan, fleet, temporaryFolder } = this.#settings;
     const { summary } = result;
-    const findings = [...summary.findings, ...(experiment.remarks?.(summary, options, plan) ?? [])];
+    const remarks = experiment.remarks?.(summary, options, plan, result.trials) ?? [];
+    const findings = experiment.judgedBy === 'guarantee' ? [...remarks] : [...summary.findings, ...remarks];
     const context = { redis: target, fleet, seed: plan.seed, signal, temporaryFolder, progress: () => {} };
     const asPublished =
       result.status === 'completed'

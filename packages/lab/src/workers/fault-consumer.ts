@@ -32,10 +32,13 @@ serveWorker((emit): FaultConsumerApi => {
   };
   /** Saves, tells, and refuses what it is to refuse: the effects come first, as in a service. */
   const handle = async (messages: readonly Message[], context: HandlerContext): Promise<void> => {
-    const { settings, store, trap, misbehaviour } = required(opened);
+    const { settings, pattern, store, trap, misbehaviour } = required(opened);
     await trap.pass('after-read', messages);
     misbehaviour.useStore();
-    const failures = misbehaviour.refused(messages);
+    const failures = misbehaviour.failures(
+      messages,
+      pattern.capabilities.onHandlerError === 'retry-in-place',
+    );
     // A handler that keeps the offset commits all or throws.
     if (failures.size > 0 && context.offset !== undefined) throw [...failures.values()][0];
     const accepted = messages.filter((_, index) => !failures.has(index));

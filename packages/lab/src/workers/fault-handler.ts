@@ -43,6 +43,8 @@ export class TrapDoor {
 export class Misbehaviour {
   readonly #rule: HandlerRule | undefined;
   readonly #producer: string;
+  /** Sequence numbers that have been refused once. */
+  readonly #refused = new Set<number>();
   #isMended = false;
   #isStoreDown = false;
 
@@ -65,22 +67,26 @@ export class Misbehaviour {
     throw new DependencyUnavailableError('the database is down', { retryAfterMs: STORE_RETRY_MS });
   }
 
-  /** Indices of the messages that this attempt refuses. */
-  refused(messages: readonly Message[]): ReadonlyMap<number, Error> {
+  /**
+   * Indices of the messages that this call fails.
+   * @param inOrder a handler that must keep the order stops at the first failure: those behind it fail with it, untouched
+   */
+  failures(messages: readonly Message[], inOrder: boolean): ReadonlyMap<number, Error> {
     const failures = new Map<number, Error>();
-    const rule = this.#rule;
-    if (rule === undefined || this.#isMended) return failures;
-    messages.forEach((message, index) => {
-      if (message.producer === this.#producer && isRefused(rule, message)) {
-        failures.set(index, new Error(`refused on purpose: ${message.id}, attempt ${message.attempt}`));
-      }
-    });
+    for (const [index, message] of messages.entries()) {
+      if (inOrder && failures.size > 0) failures.set(index, new Error('behind a message that failed'));
+      else if (this.#refuses(message)) failures.set(index, new Error(`refused on purpose: ${message.id}`));
+    }
     return failures;
   }
-}
 
-/** Messages count from 1 for a reader, from 0 in their sequence: of 100, every 4th are 25. */
-function isRefused({ fault, every, sequence }: HandlerRule, message: Message): boolean {
-  if (fault === 'poison') return message.sequence === sequence;
-  return message.attempt === 1 && (message.sequence + 1) % every === 0;
+  #refuses({ producer, sequence }: Message): boolean {
+    const rule = this.#rule;
+    if (rule === undefined || this.#isMended || producer !== this.#producer) return false;
+    if (rule.fault === 'poison') return sequence === rule.sequence;
+    // Counted from 1: of 100 messages every 4th are 25.
+    if ((sequence + 1) % rule.every !== 0 || this.#refused.has(sequence)) return false;
+    this.#refused.add(sequence);
+    return true;
+  }
 }

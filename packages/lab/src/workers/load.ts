@@ -171,7 +171,10 @@ class Sending {
     if (this.#firstSendNs === 0) this.#firstSendNs = monotonicNs();
     const sending = this.#producer.send(bodies).then(
       () => this.#acknowledge(first, bodies.length, bodies.length),
-      (error: unknown) => onFailed?.(this.#fail(first, bodies.length, error)),
+      (error: unknown) => {
+        const failed = this.#fail(first, bodies.length, error);
+        onFailed?.(failed);
+      },
     );
     this.#underWay.add(sending);
     void sending.finally(() => {

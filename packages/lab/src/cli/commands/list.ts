@@ -1,6 +1,7 @@
 import { Argument, type Command } from 'commander';
 import { loadPatterns } from '../../core/load-patterns.js';
 import { loadExperiments } from '../../experiments/load-experiments.js';
+import { loadFaults } from '../../faults/load-faults.js';
 import { clientLibraries } from '../../redis/clients.js';
 import { loadReporters } from '../../reporters/load-reporters.js';
 import { renderTable } from '../../reporters/text/table.js';
@@ -50,6 +51,12 @@ const TOPICS: Readonly<Record<string, () => Promise<readonly Row[]>>> = {
     [...(await loadStrategies()).values()].map(({ name, summary }) => ({ name, summary })),
   stores: async () =>
     [...(await loadStores()).values()].map(({ name, address, summary }) => ({ name, address, summary })),
+  faults: async () =>
+    [...(await loadFaults()).values()].map(({ name, points, summary }) => ({
+      name,
+      crashPoints: points,
+      summary,
+    })),
   checks: async () =>
     [...(await loadChecks()).values()].map((check) => ({
       name: check.name,

@@ -1,5 +1,5 @@
 import type { EventEmitter } from 'node:events';
-import type { Trial } from '../../measure/result.js';
+import type { CompletedTrial, Guarantee, Trial } from '../../measure/result.js';
 import { formatQuantity, plural } from '../../reporters/text/figures.js';
 import type { RunnerEvents } from '../../runner/events.js';
 import { redactUrls } from '../errors.js';
@@ -38,13 +38,20 @@ export function showLines(
   };
 }
 
-/** `queue batch=100: 48,200 msg/s, lost 0` */
+/** `queue batch=100: 48,200 msg/s, lost 0`; where a guarantee is judged, `queue fault=poison: kept, lost 1`. */
 export function trialLine(trial: Trial): string {
   if (trial.state === 'failed') return `${trial.variant}: failed: ${trial.error.split('\n', 1)[0] ?? ''}`;
-  const [figure] = Object.values(trial.metrics);
-  const measured =
-    figure === undefined ? 'no figure' : `${formatQuantity(figure.value, figure.unit)} ${figure.unit}`;
+  const measured = trial.guarantee === undefined ? figureOf(trial) : guaranteeOf(trial.guarantee);
   const failed = trial.validity.filter((check) => check.status === 'fail').map((check) => check.id);
   const state = trial.state === 'invalid' ? `, left out: ${failed.join(', ')}` : '';
   return `${trial.variant}: ${measured}, lost ${trial.ledger.lost}${state}`;
+}
+
+function figureOf({ metrics }: CompletedTrial): string {
+  const [figure] = Object.values(metrics);
+  return figure === undefined ? 'no figure' : `${formatQuantity(figure.value, figure.unit)} ${figure.unit}`;
+}
+
+function guaranteeOf({ state, broken }: Guarantee): string {
+  return state === 'kept' ? 'kept' : `BROKEN: ${broken.join('; ')}`;
 }

@@ -52,7 +52,9 @@ const ANY = Number.POSITIVE_INFINITY;
  */
 export function promiseOf(circumstances: Circumstances): Promised {
   const { capabilities } = circumstances;
-  const ordered = capabilities.ordering === 'total' && !losesWrites(circumstances);
+  // Two that compete have no order between them.
+  const ordered =
+    capabilities.ordering === 'total' && circumstances.consumers === 1 && !losesWrites(circumstances);
   const promised =
     capabilities.delivery === 'at-least-once'
       ? atLeastOnce(circumstances)

@@ -1,5 +1,6 @@
 import type { Result } from '../../measure/result.js';
 import { plannedTrials, plural } from './figures.js';
+import { hasGuarantees } from './guarantees.js';
 import { type Style, wrap } from './style.js';
 
 /** Below this many rounds no 95 % interval of a signed-rank estimate exists (docs/methodology.md). */
@@ -46,7 +47,9 @@ function notices(result: Result, style: Style): string[] {
       style.bad,
     );
   }
-  if (plan.rounds < FEWEST_ROUNDS) {
+  if (hasGuarantees(result)) {
+    // One trial is enough to break a promise; no interval is claimed.
+  } else if (plan.rounds < FEWEST_ROUNDS) {
     const sentence = `${plural(plan.rounds, 'round')}: no 95 % interval exists below ${FEWEST_ROUNDS}, so there is no verdict.`;
     notice('NO VERDICT', sentence, style.caution);
   } else if (plan.precision === 'quick') {
