@@ -42,6 +42,8 @@ export class HintedReader implements Reader {
         reader.#hint();
       },
       onGap: (error) => {
+        // What cost us the subscription may have cost the server its data.
+        onReconnect();
         run.counters.disconnects++;
         run.report(error ?? new Error('the subscription to hints was lost'));
       },
