@@ -12,7 +12,7 @@ import {
   refuseUnknownPattern,
 } from './pattern-parameter.js';
 import { type PatternResult, RESULT_SCHEMA, STATS_SCHEMA } from './pattern-result.js';
-import { PatternRun, type StartOptions } from './pattern-run.js';
+import { type OffsetPlace, PatternRun, type StartOptions } from './pattern-run.js';
 import { redisReadiness } from './redis-readiness.js';
 import type { ResultArchive } from './result-archive.js';
 import { ERROR_SCHEMA, ServiceError } from './service-error.js';
@@ -26,6 +26,7 @@ export interface ConsumerServiceOptions {
   readonly archive: ResultArchive;
   /** Stable and unique among the consumers that run at the same time. */
   readonly consumerName: string;
+  readonly offset: OffsetPlace;
   /** How long `stop` may drain. */
   readonly drainDeadlineMs: Milliseconds;
   /** How long the runs under way may take to finish what they took when the service ends. */
@@ -42,14 +43,15 @@ const MOST_RESULTS = 1_000;
  * handled is a row in the store before the pattern's acknowledgement, stored once however often it is delivered.
  */
 export const consumerService: FastifyPluginAsync<ConsumerServiceOptions> = async (app, options) => {
-  const { client, patterns, keyPrefix, store, archive, consumerName } = options;
+  const { client, patterns, keyPrefix, store, archive, consumerName, offset } = options;
   const { drainDeadlineMs, shutdownDeadlineMs } = options;
   const keyOf = (pattern: MessagingPattern): string => keyPrefix + pattern.defaultKey;
   const runs = new Map(
     [...patterns].map(([name, pattern]) => {
       const log = app.log.child({ pattern: name });
       const onError = (err: Error): void => log.warn({ err }, 'survived');
-      return [name, new PatternRun({ pattern, client, key: keyOf(pattern), store, consumerName, onError })];
+      const key = keyOf(pattern);
+      return [name, new PatternRun({ pattern, client, key, store, consumerName, offset, onError })];
     }),
   );
   // No request has a body that matters, whatever its content type: curl and others send empty JSON or forms.

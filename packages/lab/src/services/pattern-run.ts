@@ -12,12 +12,21 @@ export interface StartOptions {
   readonly from: 'new' | 'beginning';
 }
 
+/**
+ * Where a pattern with offsets of its own keeps them. `memory`: each start begins as `from` says, as in the original.
+ * `redis`: beside the stream. `store`: in the transaction that stores the messages. Those two go on where the run before
+ * has ended.
+ */
+export const OFFSET_PLACES = ['memory', 'redis', 'store'] as const;
+export type OffsetPlace = (typeof OFFSET_PLACES)[number];
+
 export interface PatternRunOptions {
   readonly pattern: MessagingPattern;
   readonly client: RedisClient;
   readonly key: string;
   readonly store: MessageStore;
   readonly consumerName: string;
+  readonly offset: OffsetPlace;
   /** Errors that the consumer survived, for the log. */
   readonly onError: (error: Error) => void;
 }
@@ -53,7 +62,8 @@ export class PatternRun {
 
   /** @throws {ServiceError} 409 when it runs already; and what Redis or the store answers */
   async start({ batch, from }: StartOptions): Promise<void> {
-    const { pattern, client, key, store, consumerName, onError } = this.#options;
+    const { pattern, client, key, store, consumerName, offset: place, onError } = this.#options;
+    const offset = place === 'store' ? { load: (reader: string) => store.loadOffset(reader) } : place;
     const before = this.#state;
     if (before.name !== 'idle') {
       throw new ServiceError(409, 'ALREADY_STARTED', `${pattern.name} is ${before.name}; stop it first`);
@@ -61,11 +71,11 @@ export class PatternRun {
     this.#state = { name: 'starting' };
     try {
       await store.ping();
-      const consumer = pattern.createConsumer(client, { key, batch, from, consumerName, onError });
+      const consumer = pattern.createConsumer(client, { key, batch, from, consumerName, offset, onError });
       const tally = new Tally();
-      await consumer.start(async (messages) => {
+      await consumer.start(async (messages, context) => {
         tally.begin();
-        const { inserted, duplicates } = await saveMessages(store, pattern.name, messages);
+        const { inserted, duplicates } = await saveMessages(store, pattern.name, messages, context);
         tally.saved(inserted, duplicates);
       });
       this.#state = { name: 'running', consumer, tally };

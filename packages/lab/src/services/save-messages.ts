@@ -1,4 +1,4 @@
-import { DependencyUnavailableError, type Message } from '@weir/patterns';
+import { DependencyUnavailableError, type HandlerContext, type Message } from '@weir/patterns';
 import { WeirError } from '../core/errors.js';
 import type { Milliseconds } from '../core/units.js';
 import type { MessageStore, SaveReceipt } from '../stores/message-store.js';
@@ -10,15 +10,19 @@ const RETRY_AFTER_MS: Milliseconds = 500;
  * What a handler with a database behind it does: saves the batch. A database that is away is not the messages' fault,
  * so the consumer pauses and uses up no attempt; what the database refuses is.
  *
+ * @param context from a consumer whose offset is kept here (`offset: { load: store.loadOffset }`), the offset goes into
+ *   the same transaction
  * @throws {DependencyUnavailableError} the store cannot be reached or cannot write now
  */
 export async function saveMessages(
   store: MessageStore,
   pattern: string,
   messages: readonly Message[],
+  { offset }: HandlerContext = {},
 ): Promise<SaveReceipt> {
   try {
-    return await store.save(pattern, messages);
+    if (offset === undefined) return await store.save(pattern, messages);
+    return await store.saveWithOffset(pattern, messages, offset);
   } catch (cause) {
     if (!isOutage(cause)) throw cause;
     throw new DependencyUnavailableError(cause.message, { cause, retryAfterMs: RETRY_AFTER_MS });

@@ -27,7 +27,7 @@ export interface ServiceOptions extends Omit<HttpServerOptions, 'title'> {
 
 export interface ConsumerOptions
   extends ServiceOptions,
-    Pick<ConsumerServiceOptions, 'consumerName' | 'drainDeadlineMs' | 'shutdownDeadlineMs'> {
+    Pick<ConsumerServiceOptions, 'consumerName' | 'offset' | 'drainDeadlineMs' | 'shutdownDeadlineMs'> {
   /** Address of the store for messages and results. */
   readonly store: string;
   /** Puts something between the consumers and the store that sees every batch that is saved. */
@@ -75,7 +75,7 @@ export async function startProducerService(options: ServiceOptions): Promise<Run
  */
 export async function startConsumerService(options: ConsumerOptions): Promise<RunningService> {
   return start(options, 'weir consumer', async (app, client) => {
-    const { keyPrefix, consumerName, drainDeadlineMs, shutdownDeadlineMs, observe } = options;
+    const { keyPrefix, consumerName, offset, drainDeadlineMs, shutdownDeadlineMs, observe } = options;
     const driver = await resolveStore(options.store);
     const store = await driver.open(options.store);
     const archive = await openResultArchive(options.store, driver.keeps ?? true);
@@ -88,6 +88,7 @@ export async function startConsumerService(options: ConsumerOptions): Promise<Ru
       store: observe?.(store) ?? store,
       archive,
       consumerName,
+      offset,
       ...deadlines,
     });
     return [() => archive.close(), () => store.close()];

@@ -1,3 +1,5 @@
+import type { StoredOffset } from '@weir/patterns';
+
 /**
  * Where a consumer's handler writes the messages it handled. One file per database; `none.ts` is the template
  * and the control. A store is opened inside the consumer's process.
@@ -41,13 +43,25 @@ export interface MessageStore {
    */
   save(pattern: string, messages: readonly StoredMessage[]): Promise<SaveReceipt>;
   /**
+   * As `save`, and keeps how far the reader has come in the same transaction: after a crash either both are there or
+   * neither, so a reader that goes on from `loadOffset` stores nothing twice and leaves nothing out. What is kept is
+   * what came last, also when it lies before what was there: a reader is set back when Redis has lost entries.
+   */
+  saveWithOffset(
+    pattern: string,
+    messages: readonly StoredMessage[],
+    offset: StoredOffset,
+  ): Promise<SaveReceipt>;
+  /** @returns the position kept last for the reader; `undefined` when there is none, or nothing is kept. */
+  loadOffset(reader: string): Promise<string | undefined>;
+  /**
    * Asks the database whether it answers.
    * @throws {WeirError} STORE_UNREACHABLE or CANNOT_WRITE
    */
   ping(): Promise<void>;
   /** Rows, of one pattern or of all. */
   count(pattern?: string): Promise<number>;
-  /** Removes every handled message; for the start of a trial in a store that weir made. */
+  /** Removes every handled message and every offset; for the start of a trial in a store that weir made. */
   clear(): Promise<void>;
   close(): Promise<void>;
 }

@@ -1,8 +1,9 @@
+import type { StoredOffset } from '@weir/patterns';
 import { MysqlDialect } from 'kysely';
 import type { Pool } from 'mysql2';
 import type { PoolConnection, ResultSetHeader, RowDataPacket } from 'mysql2/promise';
 import type { MessageStore, MessageStoreDriver, StoredMessage } from './message-store.js';
-import { HANDLED_MESSAGE, handledMessageMigrations } from './migrations/handled-message.js';
+import { HANDLED_MESSAGE, handledMessageMigrations, READER_OFFSET } from './migrations/handled-message.js';
 import { repeatOnConflict } from './sql/database-failure.js';
 import { checkDatabaseUrl, databaseAddress } from './sql/database-url.js';
 import { migrate } from './sql/migrate.js';
@@ -53,14 +54,28 @@ function mysqlMessageStore(pool: Pool, address: string, limits: StatementLimits)
     const [{ affectedRows }] = await connection.execute<ResultSetHeader>(statement);
     return affectedRows;
   };
-  const save = async (connection: PoolConnection, pattern: string, messages: readonly StoredMessage[]) => {
-    const [first, ...others] = statementParts(messages, limits);
-    if (first === undefined) return 0;
-    // One statement is a transaction by itself, in one round trip.
-    if (others.length === 0) return insert(connection, pattern, first);
+  const keepOffset = (connection: PoolConnection, { reader, position }: StoredOffset) =>
+    connection.execute({
+      sql: KEEP_OFFSET,
+      values: [reader, position, position],
+      timeout: STATEMENT_TIMEOUT_MS,
+    });
+  const save = async (
+    connection: PoolConnection,
+    pattern: string,
+    messages: readonly StoredMessage[],
+    offset?: StoredOffset,
+  ) => {
+    const parts = statementParts(messages, limits);
+    const [first] = parts;
+    if (offset === undefined && parts.length <= 1) {
+      // One statement is a transaction by itself, in one round trip.
+      return first === undefined ? 0 : insert(connection, pattern, first);
+    }
     await connection.beginTransaction();
-    let inserted = await insert(connection, pattern, first);
-    for (const part of others) inserted += await insert(connection, pattern, part);
+    let inserted = 0;
+    for (const part of parts) inserted += await insert(connection, pattern, part);
+    if (offset !== undefined) await keepOffset(connection, offset);
     await connection.commit();
     return inserted;
   };
@@ -68,10 +83,24 @@ function mysqlMessageStore(pool: Pool, address: string, limits: StatementLimits)
     withMysqlConnection(pool, address, work);
   const kindOf = (error: unknown) => mysqlFailureKind(error instanceof Error ? error.cause : error);
 
+  const saveAll = async (pattern: string, messages: readonly StoredMessage[], offset?: StoredOffset) => {
+    const inserted = await repeatOnConflict(kindOf, () =>
+      ask((each) => save(each, pattern, messages, offset)),
+    );
+    return { inserted, duplicates: messages.length - inserted };
+  };
+
   return {
-    save: async (pattern, messages) => {
-      const inserted = await repeatOnConflict(kindOf, () => ask((each) => save(each, pattern, messages)));
-      return { inserted, duplicates: messages.length - inserted };
+    save: (pattern, messages) => saveAll(pattern, messages),
+    saveWithOffset: saveAll,
+    loadOffset: async (reader) => {
+      const [[row]] = await ask((each) =>
+        each.execute<(RowDataPacket & { readonly position: string })[]>(
+          `SELECT position FROM ${READER_OFFSET} WHERE reader = ?`,
+          [reader],
+        ),
+      );
+      return row?.position;
     },
     ping: () => ask((each) => each.ping()),
     count: async (pattern) => {
@@ -86,10 +115,14 @@ function mysqlMessageStore(pool: Pool, address: string, limits: StatementLimits)
     },
     clear: async () => {
       await ask((each) => each.query(`DELETE FROM ${HANDLED_MESSAGE}`));
+      await ask((each) => each.query(`DELETE FROM ${READER_OFFSET}`));
     },
     close: () => pool.promise().end(),
   };
 }
+
+/** In the words that MySQL and MariaDB share: an alias for the new row knows only the one, VALUES() is on its way out. */
+const KEEP_OFFSET = `INSERT INTO ${READER_OFFSET} (reader, position) VALUES (?, ?) ON DUPLICATE KEY UPDATE position = ?`;
 
 /**
  * The update does nothing and says so (0 affected rows). INSERT IGNORE would do the same for ids that are there, and

@@ -17,6 +17,8 @@ export const none = {
   },
   open: async () => ({
     save: async (_pattern, messages) => ({ inserted: messages.length, duplicates: 0 }),
+    saveWithOffset: async (_pattern, messages) => ({ inserted: messages.length, duplicates: 0 }),
+    loadOffset: async () => undefined,
     ping: async () => undefined,
     count: async () => 0,
     clear: async () => undefined,

@@ -1,7 +1,8 @@
+import type { StoredOffset } from '@weir/patterns';
 import { PostgresDialect } from 'kysely';
 import type { Pool, PoolClient } from 'pg';
 import type { MessageStore, MessageStoreDriver, StoredMessage } from './message-store.js';
-import { HANDLED_MESSAGE, handledMessageMigrations } from './migrations/handled-message.js';
+import { HANDLED_MESSAGE, handledMessageMigrations, READER_OFFSET } from './migrations/handled-message.js';
 import { repeatOnConflict } from './sql/database-failure.js';
 import { checkDatabaseUrl, databaseAddress } from './sql/database-url.js';
 import { migrate } from './sql/migrate.js';
@@ -48,30 +49,54 @@ const INSERT = `INSERT INTO ${HANDLED_MESSAGE} (id, pattern, body)
   SELECT id, $1, body FROM unnest($2::text[], $3::bytea[]) AS message (id, body)
   ON CONFLICT (id) DO NOTHING`;
 
+const KEEP_OFFSET = `INSERT INTO ${READER_OFFSET} (reader, position) VALUES ($1, $2)
+  ON CONFLICT (reader) DO UPDATE SET position = excluded.position`;
+
 function postgresMessageStore(pool: Pool, address: string): MessageStore {
   const insert = async (client: PoolClient, pattern: string, part: readonly StoredMessage[]) => {
     const ids = part.map(({ id }) => id);
     const bodies = part.map(({ body }) => body);
     return (await client.query(INSERT, [pattern, ids, bodies])).rowCount ?? 0;
   };
-  const save = async (client: PoolClient, pattern: string, messages: readonly StoredMessage[]) => {
-    const [first, ...others] = statementParts(messages, LIMITS);
-    if (first === undefined) return 0;
-    // One statement is a transaction by itself, in one round trip.
-    if (others.length === 0) return insert(client, pattern, first);
+  const save = async (
+    client: PoolClient,
+    pattern: string,
+    messages: readonly StoredMessage[],
+    offset?: StoredOffset,
+  ) => {
+    const parts = statementParts(messages, LIMITS);
+    const [first] = parts;
+    if (offset === undefined && parts.length <= 1) {
+      // One statement is a transaction by itself, in one round trip.
+      return first === undefined ? 0 : insert(client, pattern, first);
+    }
     await client.query('BEGIN');
-    let inserted = await insert(client, pattern, first);
-    for (const part of others) inserted += await insert(client, pattern, part);
+    let inserted = 0;
+    for (const part of parts) inserted += await insert(client, pattern, part);
+    if (offset !== undefined) await client.query(KEEP_OFFSET, [offset.reader, offset.position]);
     await client.query('COMMIT');
     return inserted;
   };
   const ask = <T>(work: (client: PoolClient) => Promise<T>) => withPostgresClient(pool, address, work);
   const kindOf = (error: unknown) => postgresFailureKind(error instanceof Error ? error.cause : error);
 
+  const saveAll = async (pattern: string, messages: readonly StoredMessage[], offset?: StoredOffset) => {
+    const inserted = await repeatOnConflict(kindOf, () =>
+      ask((each) => save(each, pattern, messages, offset)),
+    );
+    return { inserted, duplicates: messages.length - inserted };
+  };
+
   return {
-    save: async (pattern, messages) => {
-      const inserted = await repeatOnConflict(kindOf, () => ask((each) => save(each, pattern, messages)));
-      return { inserted, duplicates: messages.length - inserted };
+    save: (pattern, messages) => saveAll(pattern, messages),
+    saveWithOffset: saveAll,
+    loadOffset: async (reader) => {
+      const { rows } = await ask((each) =>
+        each.query<{ readonly position: string }>(`SELECT position FROM ${READER_OFFSET} WHERE reader = $1`, [
+          reader,
+        ]),
+      );
+      return rows[0]?.position;
     },
     ping: async () => {
       await ask((each) => each.query('SELECT 1'));
@@ -87,7 +112,7 @@ function postgresMessageStore(pool: Pool, address: string): MessageStore {
       return Number(rows[0]?.total ?? 0);
     },
     clear: async () => {
-      await ask((each) => each.query(`DELETE FROM ${HANDLED_MESSAGE}`));
+      await ask((each) => each.query(`DELETE FROM ${HANDLED_MESSAGE}; DELETE FROM ${READER_OFFSET}`));
     },
     close: () => pool.end(),
   };

@@ -1,6 +1,7 @@
+import type { StoredOffset } from '@weir/patterns';
 import type { Database, Statement } from 'better-sqlite3';
 import type { MessageStore, MessageStoreDriver, StoredMessage } from './message-store.js';
-import { HANDLED_MESSAGE, handledMessageMigrations } from './migrations/handled-message.js';
+import { HANDLED_MESSAGE, handledMessageMigrations, READER_OFFSET } from './migrations/handled-message.js';
 import { sqliteColumns } from './sql/column-types.js';
 import { openSqliteFile, SQLITE_ADDRESS, sqliteFailure, sqliteFileOf } from './sql/sqlite-file.js';
 
@@ -39,6 +40,13 @@ export function sqliteMessageStore(database: Database, file: string): MessageSto
   const countOne = database.prepare<[string], { rows: number }>(
     `SELECT count(*) AS rows FROM ${HANDLED_MESSAGE} WHERE pattern = ?`,
   );
+  const keepOffset = database.prepare<[StoredOffset]>(
+    `INSERT INTO ${READER_OFFSET} (reader, position) VALUES (:reader, :position)
+      ON CONFLICT (reader) DO UPDATE SET position = excluded.position`,
+  );
+  const offsetOf = database
+    .prepare<[string], string>(`SELECT position FROM ${READER_OFFSET} WHERE reader = ?`)
+    .pluck();
 
   function insertOf(rows: number): Statement<[Parameter[]]> {
     const known = inserts.get(rows);
@@ -81,6 +89,12 @@ export function sqliteMessageStore(database: Database, file: string): MessageSto
   // IMMEDIATE takes the write lock at BEGIN, where SQLite waits for a busy writer; a transaction that starts
   // reading and then writes is refused instead.
   const insertInTransaction = database.transaction(insertBatch).immediate;
+  const insertWithOffset = database.transaction(
+    (pattern: string, messages: readonly StoredMessage[], offset: StoredOffset) => {
+      keepOffset.run(offset);
+      return insertBatch(pattern, messages);
+    },
+  ).immediate;
 
   return {
     save: async (pattern, messages) => {
@@ -93,6 +107,15 @@ export function sqliteMessageStore(database: Database, file: string): MessageSto
         throw sqliteFailure(file, cause);
       }
     },
+    saveWithOffset: async (pattern, messages, offset) => {
+      try {
+        const inserted = insertWithOffset(pattern, messages, offset);
+        return { inserted, duplicates: messages.length - inserted };
+      } catch (cause) {
+        throw sqliteFailure(file, cause);
+      }
+    },
+    loadOffset: async (reader) => offsetOf.get(reader),
     ping: async () => {
       try {
         database.exec('BEGIN IMMEDIATE; ROLLBACK');
@@ -103,7 +126,7 @@ export function sqliteMessageStore(database: Database, file: string): MessageSto
     count: async (pattern) => (pattern === undefined ? countAll.get() : countOne.get(pattern))?.rows ?? 0,
     clear: async () => {
       try {
-        database.exec(`DELETE FROM ${HANDLED_MESSAGE}`);
+        database.exec(`DELETE FROM ${HANDLED_MESSAGE}; DELETE FROM ${READER_OFFSET}`);
       } catch (cause) {
         throw sqliteFailure(file, cause);
       }

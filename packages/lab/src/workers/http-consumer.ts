@@ -69,6 +69,7 @@ serveWorker((emit): MessagingConsumerApi<HttpConsumerSettings> => {
         store: wanted.store,
         consumerName: wanted.consumerName,
         drainDeadlineMs: 30_000,
+        offset: 'memory',
         shutdownDeadlineMs: DEADLINE_MS,
         observe,
       });

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import type { StoredOffset } from '@weir/patterns';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { loadStores, resolveStore } from '../../src/stores/load-stores.js';
@@ -31,6 +32,10 @@ function messages(count: number, from = 0): StoredMessage[] {
   }));
 }
 
+function at(position: string, reader = 'key:reader'): StoredOffset {
+  return { reader, position };
+}
+
 describe.each(drivers)('every store: $name', (driver) => {
   beforeEach(async () => {
     fixture = await fixtureOf(driver.name);
@@ -56,6 +61,18 @@ describe.each(drivers)('every store: $name', (driver) => {
   it('accounts for each message of a batch', async () => {
     expect(await store.save('queue', messages(10))).toEqual({ inserted: 10, duplicates: 0 });
     expect(await store.save('queue', [])).toEqual({ inserted: 0, duplicates: 0 });
+  });
+
+  it('accounts for each message of a batch with an offset, and knows no offset of a new reader', async () => {
+    expect(await store.loadOffset('key:new')).toBeUndefined();
+    expect(await store.saveWithOffset('stream-xread', messages(10), at('10-0'))).toEqual({
+      inserted: 10,
+      duplicates: 0,
+    });
+    const none = await store.saveWithOffset('stream-xread', [], at('10-0'));
+    expect(none).toEqual({ inserted: 0, duplicates: 0 });
+    // A store that keeps nothing does not keep that either.
+    expect(await store.loadOffset('key:reader')).toBe((driver.keeps ?? true) ? '10-0' : undefined);
   });
 });
 
@@ -100,6 +117,41 @@ describe.each(keepers)('a store that keeps: $name', (driver) => {
     await expect(store.save('queue', broken)).rejects.toMatchObject({ code: 'CANNOT_WRITE' });
     expect(await store.count()).toBe(0);
     expect(await store.save('queue', messages(700))).toEqual({ inserted: 700, duplicates: 0 });
+  });
+
+  it('keeps the offset of each reader, whatever else is in the batch', async () => {
+    await store.saveWithOffset('stream-xread', messages(5), at('5-0 5'));
+    await store.saveWithOffset('stream-xread', messages(3), at('7-0', 'key:Reader'));
+    expect(await store.saveWithOffset('stream-xread', messages(10), at('10-0 10'))).toEqual({
+      inserted: 5,
+      duplicates: 5,
+    });
+    const kept = await Promise.all(['key:reader', 'key:Reader', 'key'].map((each) => store.loadOffset(each)));
+    expect(kept).toEqual(['10-0 10', '7-0', undefined]);
+    // Redis came back with less: the reader goes back, and the store must not know better.
+    await store.saveWithOffset('stream-xread', messages(6), at('6-0 6'));
+    await store.close();
+    store = await driver.open(fixture.address);
+    expect(await store.loadOffset('key:reader')).toBe('6-0 6');
+    await store.clear();
+    expect(await store.loadOffset('key:reader')).toBeUndefined();
+  });
+
+  it('keeps neither rows nor offset when one of them is refused', async () => {
+    await store.saveWithOffset('stream-xread', messages(5), at('5-0'));
+    const broken = messages(700, 5);
+    Reflect.set(broken[699] ?? {}, 'body', null);
+    const refusedRow = store.saveWithOffset('stream-xread', broken, at('705-0'));
+    await expect(refusedRow).rejects.toMatchObject({ code: 'CANNOT_WRITE' });
+    const position = at('705-0');
+    Reflect.set(position, 'position', null);
+    const refusedOffset = store.saveWithOffset('stream-xread', messages(700, 5), position);
+    await expect(refusedOffset).rejects.toMatchObject({ code: 'CANNOT_WRITE' });
+    expect([await store.count(), await store.loadOffset('key:reader')]).toEqual([5, '5-0']);
+    expect(await store.saveWithOffset('stream-xread', messages(700, 5), at('705-0'))).toEqual({
+      inserted: 700,
+      duplicates: 0,
+    });
   });
 
   it('keeps bodies byte by byte, the empty one and 8 MiB included', async () => {

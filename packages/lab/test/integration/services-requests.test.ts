@@ -50,6 +50,7 @@ async function consumer(): Promise<string> {
     store: 'none',
     consumerName: 'consumer-1',
     drainDeadlineMs: 10_000,
+    offset: 'memory',
     shutdownDeadlineMs: 5_000,
   });
   open.push(service);

@@ -1,24 +1,27 @@
-import type { RedisClient } from '../client/redis-client.js';
-import { namingForeignKey, removeOwnKeys } from './internal/foreign-key.js';
+import { destroyLog, inspectLog, streamLength } from './internal/log-stream.js';
 import { consumerSettings, keySettings } from './internal/options.js';
 import { PollingConsumer } from './internal/polling-consumer.js';
 import { createProducer, type Medium } from './internal/producer.js';
-import { deadLetterKey, FIELD, integerOf } from './internal/streams.js';
+import { FIELD } from './internal/streams.js';
 import { XreadPoller } from './internal/xread-poller.js';
-import type { MessagingPattern, PatternState } from './pattern.js';
+import type { MessagingPattern } from './pattern.js';
 
 /**
  * A log that every consumer reads for itself: each keeps its own offset and sees all messages, in order.
  *
- * Redis commands: XADD; XREAD BLOCK from an offset that is resolved once at the start and moves to the last id of
- * a batch after its handler has finished. Once a second XINFO STREAM looks for entries that were trimmed unread.
+ * Redis commands: XADD; XREAD BLOCK from the offset, in one write with the HSET that stores how far the batch before
+ * has brought it (`<key>:offsets`, one field for each consumer name). Once a second XRANGE and XINFO STREAM look for
+ * entries that were trimmed unread, or lost.
  *
- * Guarantees: order; nothing is skipped while the consumer lives, whatever happens to connections. A message
- * whose handler throws is tried again in place after each retry delay, which holds up those behind it, and then
- * goes to the dead letters (`<key>:dead`); only when it is there does the offset move.
- * Loses: the offset is in memory. A consumer that is started again begins where `from` says, so with `new` it
- * misses what came in between; the entries themselves stay in the stream until somebody trims it. Entries
- * trimmed before they were read are counted (`trimmed`).
+ * Guarantees: order; nothing that Redis acknowledged and kept is skipped, whatever happens to connections and
+ * processes. A consumer that is started again goes on behind its stored offset. A message whose handler throws is
+ * tried again in place after each retry delay, which holds up those behind it, and then goes to the dead letters
+ * (`<key>:dead`); only when it is there does the offset move. A server that comes back with less than was read is
+ * noticed, and the offset set back (`rewinds`).
+ * Repeats: after a crash at most a batch; while Redis takes no writes, what was handled since. With `offset: { load }`
+ * the handler stores the offset in the transaction of its effects, and no effect is repeated.
+ * Loses: entries trimmed before they were read, also while the consumer was away (counted as `trimmed`). With `offset:
+ * 'memory'` and `from: 'new'`, what is sent between a stop and the next start.
  */
 
 const NAME = 'stream-xread';
@@ -28,8 +31,7 @@ const medium = {
   defaultKey: 'redis:stream:xread',
   bodiesPerCommand: 1,
   commands: (key, bodies) => bodies.map((body) => ['XADD', key, '*', FIELD, body]),
-  length: (client, key) =>
-    namingForeignKey(client, key, 'stream', async () => integerOf(await client.send(['XLEN', key]))),
+  length: streamLength,
 } satisfies Medium;
 
 export const streamXread = {
@@ -44,31 +46,18 @@ export const streamXread = {
     competingConsumers: false,
     replay: true,
     onHandlerError: 'retry-in-place',
+    storedOffset: true,
   },
   commands: {
     send: [{ name: 'XADD', per: 'message' }],
     receive: [{ name: 'XREAD', per: 'batch' }],
-    acknowledge: [],
+    acknowledge: [{ name: 'HSET', per: 'batch' }],
   },
   createProducer: (client, options) => createProducer(client, medium, options),
   createConsumer(client, options) {
     const settings = consumerSettings(options, medium.defaultKey);
     return new PollingConsumer(client, NAME, settings, (run, reader) => new XreadPoller(client, run, reader));
   },
-  async inspect(client, options) {
-    const { key } = keySettings(options, medium.defaultKey);
-    return inspect(client, key);
-  },
-  async destroy(client, options) {
-    const { key } = keySettings(options, medium.defaultKey);
-    await removeOwnKeys(client, [key, deadLetterKey(key)], 'stream');
-  },
+  inspect: async (client, options) => inspectLog(client, keySettings(options, medium.defaultKey).key),
+  destroy: async (client, options) => destroyLog(client, keySettings(options, medium.defaultKey).key),
 } satisfies MessagingPattern;
-
-/** Redis knows no readers here, so `unread` is 0: how far a consumer is behind, only it can say. */
-async function inspect(client: RedisClient, key: string): Promise<PatternState> {
-  const length = await medium.length(client, key);
-  const deadLettered = await medium.length(client, deadLetterKey(key));
-  const keys = [...(length > 0 ? [key] : []), ...(deadLettered > 0 ? [deadLetterKey(key)] : [])];
-  return { keys, unread: 0, pending: 0, deadLettered, length };
-}

@@ -1,10 +1,11 @@
 import { type Command, Option } from 'commander';
-import { ExitCode, WeirError } from '../../core/errors.js';
+import { ExitCode, usageError, WeirError } from '../../core/errors.js';
 import { parseInteger, parseShare } from '../../core/parse-option.js';
 import { clientLibrary } from '../../redis/clients.js';
 import { openRedisTarget } from '../../redis/connect.js';
 import { openSharedRedis } from '../../redis/shared-redis.js';
 import { checkExposure, isLoopback } from '../../services/authorization.js';
+import { OFFSET_PLACES } from '../../services/pattern-run.js';
 import {
   type RunningService,
   type ServiceOptions,
@@ -65,6 +66,14 @@ export function configure(serve: Command): void {
     new Option('--consumer-name <name>', 'stable, and unique among consumers that run at once').default(
       'consumer-1',
     ),
+  );
+  consumer.addOption(
+    new Option(
+      '--offset <where>',
+      'where patterns with offsets keep them: memory (each start begins anew), redis, or store (with the messages)',
+    )
+      .choices(OFFSET_PLACES)
+      .default('memory'),
   );
   consumer.action(() => serveConsumer(consumer.opts()));
 
@@ -134,12 +143,18 @@ function addCommonOptions(command: Command, port: string): void {
 
 async function serveConsumer(texts: OptionTexts): Promise<void> {
   const store = String(texts.store);
-  (await resolveStore(store)).validate(store);
+  const driver = await resolveStore(store);
+  driver.validate(store);
+  const offset = OFFSET_PLACES.find((place) => place === texts.offset) ?? 'memory';
+  if (offset === 'store' && driver.keeps === false) {
+    throw usageError('--offset', offset, `redis or memory with --store ${store}, which keeps nothing`);
+  }
   await run(texts, (common) =>
     startConsumerService({
       ...common,
       store,
       consumerName: String(texts.consumerName),
+      offset,
       drainDeadlineMs: DRAIN_DEADLINE_MS,
       shutdownDeadlineMs: CONSUMER_SHUTDOWN_MS,
     }),

@@ -4,6 +4,7 @@ import type {
   RedisCommand,
   RedisConnection,
 } from '../../client/redis-client.js';
+import { connectionName, type Reader } from './reader.js';
 import type { Run } from './run.js';
 
 /** What a blocked read may take beyond its block time before its connection counts as dead, in milliseconds. */
@@ -16,7 +17,7 @@ const INTERRUPT_EVERY_MS = 20;
  * time plus a margin sits on a dead socket (failed over, blackholed), so the socket is dropped. The server may
  * have answered into it; what that means is the pattern's guarantee (see each pattern).
  */
-export class BlockingReader {
+export class BlockingReader implements Reader {
   readonly #client: RedisClient;
   readonly #connection: RedisConnection;
   #clientId: string | undefined;
@@ -35,8 +36,7 @@ export class BlockingReader {
     onReconnect: () => void,
   ): Promise<BlockingReader> {
     const connection = await client.openConnection({
-      // CLIENT SETNAME takes printable ASCII without spaces.
-      name: name.replace(/[^!-~]/g, '_'),
+      name: connectionName(name),
       onReconnect: () => {
         void reader.#learnClientId();
         onReconnect();

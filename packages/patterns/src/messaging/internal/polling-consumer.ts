@@ -6,6 +6,7 @@ import { BlockingReader } from './blocking-reader.js';
 import { Counters } from './counters.js';
 import { finishesWithin } from './finishes-within.js';
 import { type ConsumerSettings, stopDeadline } from './options.js';
+import type { OpenReader, Reader } from './reader.js';
 import { Abandoned, Run } from './run.js';
 
 /**
@@ -27,34 +28,42 @@ export interface Poller {
   reconnected(): void;
 }
 
-export type MakePoller = (run: Run, reader: () => BlockingReader) => Poller;
+export type MakePoller<R extends Reader = BlockingReader> = (run: Run, reader: () => R) => Poller;
 
-type State =
+type State<R> =
   | { readonly name: 'idle' }
   | { readonly name: 'starting' }
   | {
       readonly name: 'running';
       readonly run: Run;
-      readonly reader: BlockingReader;
+      readonly reader: R;
       readonly loop: Promise<void>;
     }
   | { readonly name: 'stopping'; readonly report: Promise<StopReport> };
 
 /** A consumer that asks Redis for messages, in a loop that survives whatever Redis and the network do. */
-export class PollingConsumer implements Consumer {
+export class ReadingConsumer<R extends Reader> implements Consumer {
   readonly #client: RedisClient;
   readonly #patternName: string;
   readonly #settings: ConsumerSettings;
-  readonly #makePoller: MakePoller;
-  #state: State = { name: 'idle' };
+  readonly #makePoller: MakePoller<R>;
+  readonly #openReader: OpenReader<R>;
+  #state: State<R> = { name: 'idle' };
   #phase: Phase = 'running';
   #counters = new Counters();
 
-  constructor(client: RedisClient, patternName: string, settings: ConsumerSettings, makePoller: MakePoller) {
+  constructor(
+    client: RedisClient,
+    patternName: string,
+    settings: ConsumerSettings,
+    makePoller: MakePoller<R>,
+    openReader: OpenReader<R>,
+  ) {
     this.#client = client;
     this.#patternName = patternName;
     this.#settings = settings;
     this.#makePoller = makePoller;
+    this.#openReader = openReader;
   }
 
   async start(handler: MessageHandler): Promise<void> {
@@ -63,14 +72,14 @@ export class PollingConsumer implements Consumer {
     this.#phase = 'running';
     const run = new Run(this.#settings, handler);
     this.#counters = run.counters;
-    let reader: BlockingReader | undefined;
+    let reader: R | undefined;
     try {
       const poller = this.#makePoller(run, () => {
         if (reader === undefined) throw new PatternError('NOT_STARTED', 'the consumer has no connection yet');
         return reader;
       });
       const name = `weir:${this.#patternName}:${this.#settings.consumerName}`;
-      reader = await BlockingReader.open(this.#client, name, run, () => poller.reconnected());
+      reader = await this.#openReader(this.#client, name, run, () => poller.reconnected());
       await poller.open();
       run.counters.polled();
       this.#state = { name: 'running', run, reader, loop: this.#loop(run, poller) };
@@ -96,12 +105,7 @@ export class PollingConsumer implements Consumer {
     return this.#counters.snapshot();
   }
 
-  async #stop(
-    run: Run,
-    reader: BlockingReader,
-    loop: Promise<void>,
-    deadlineMs: number,
-  ): Promise<StopReport> {
+  async #stop(run: Run, reader: R, loop: Promise<void>, deadlineMs: number): Promise<StopReport> {
     run.wake();
     void reader.interrupt();
     const drained = await finishesWithin(loop, deadlineMs);
@@ -129,5 +133,12 @@ export class PollingConsumer implements Consumer {
         }
       }
     }
+  }
+}
+
+/** One whose reads block, on a connection of its own. */
+export class PollingConsumer extends ReadingConsumer<BlockingReader> {
+  constructor(client: RedisClient, patternName: string, settings: ConsumerSettings, makePoller: MakePoller) {
+    super(client, patternName, settings, makePoller, BlockingReader.open);
   }
 }

@@ -19,7 +19,10 @@ export interface Medium {
   readonly defaultKey: string;
   /** How many bodies one command carries at most: 1 for XADD, many for LPUSH. */
   readonly bodiesPerCommand: number;
-  /** The commands for these bodies, in order, each but the last with `bodiesPerCommand` of them. */
+  /**
+   * The commands for these bodies, in order, each but the last with `bodiesPerCommand` of them. Further ones carry no
+   * body: what becomes of them is no failure of a send.
+   */
   commands(key: string, bodies: readonly RedisArgument[]): RedisCommand[];
   /** How many messages wait, for `maxLength`. */
   length(client: RedisClient, key: string): Promise<number>;

@@ -104,7 +104,8 @@ export class Run {
       return NONE;
     } catch (thrown) {
       if (thrown instanceof DependencyUnavailableError) return thrown;
-      if (thrown instanceof BatchError) {
+      // Who keeps the offset commits all or nothing, so then nothing of the batch is done.
+      if (thrown instanceof BatchError && context.offset === undefined) {
         return new Map([...thrown.failures].filter(([index]) => messages[index] !== undefined));
       }
       const error = thrown instanceof Error ? thrown : new Error(String(thrown));

@@ -1,4 +1,4 @@
-import type { RedisClient, RedisReply } from '../../client/redis-client.js';
+import type { CommandOutcome, RedisClient, RedisReply } from '../../client/redis-client.js';
 import { RedisReplyError } from '../../errors.js';
 
 /** Entries of ours have one field of this name; its value is the envelope. */
@@ -73,20 +73,37 @@ export interface StreamInfo {
   readonly entriesAdded: number | undefined;
   /** Id of the oldest entry that is there; `undefined` in an empty stream. */
   readonly firstId: string | undefined;
+  /** Highest id that XDEL ever removed, `0-0` for none; `undefined` before Redis 7. */
+  readonly maxDeletedId: string | undefined;
 }
 
-const NO_STREAM: StreamInfo = { length: 0, lastGeneratedId: BEFORE_ALL, entriesAdded: 0, firstId: undefined };
+const NO_STREAM: StreamInfo = {
+  length: 0,
+  lastGeneratedId: BEFORE_ALL,
+  entriesAdded: 0,
+  firstId: undefined,
+  maxDeletedId: BEFORE_ALL,
+};
 
 /** @returns the state of an empty stream where the key does not exist. */
 export function streamInfoOf(reply: RedisReply): StreamInfo {
   const added = fieldOf(reply, 'entries-added');
   const first = fieldOf(reply, 'first-entry');
+  const deleted = fieldOf(reply, 'max-deleted-entry-id');
   return {
     length: integerOf(fieldOf(reply, 'length')),
     lastGeneratedId: textOf(fieldOf(reply, 'last-generated-id')),
     entriesAdded: added === undefined ? undefined : integerOf(added),
     firstId: Array.isArray(first) ? textOf(first[0]) : undefined,
+    maxDeletedId: deleted === undefined ? undefined : textOf(deleted),
   };
+}
+
+/** @throws what became of an XINFO STREAM that was not answered, but for a missing key. */
+export function streamInfoFrom(outcome: CommandOutcome | undefined): StreamInfo {
+  if (outcome?.state === 'ok') return streamInfoOf(outcome.reply);
+  if (isNoSuchKey(outcome?.error)) return NO_STREAM;
+  throw outcome?.error ?? new Error('no outcome');
 }
 
 /** @throws what the client throws, but for a missing key. */
