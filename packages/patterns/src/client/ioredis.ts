@@ -56,9 +56,11 @@ export interface IoredisClient {
   pipeline(): IoredisPipeline;
   subscribe(channel: string): Promise<unknown>;
   unsubscribe(channel: string): Promise<unknown>;
+  ssubscribe(channel: string): Promise<unknown>;
+  sunsubscribe(channel: string): Promise<unknown>;
   on(event: 'close' | 'end', listener: () => void): unknown;
   on(event: 'error', listener: (error: Error) => void): unknown;
-  on(event: 'messageBuffer', listener: (channel: Buffer, body: Buffer) => void): unknown;
+  on(event: 'messageBuffer' | 'smessageBuffer', listener: (channel: Buffer, body: Buffer) => void): unknown;
   off(event: 'close', listener: () => void): unknown;
 }
 
@@ -81,12 +83,12 @@ function wireOn(client: IoredisClient): Wire {
       pipeline.exec().catch(() => undefined);
       return replies;
     },
-    async subscribe(channel, onMessage) {
-      client.on('messageBuffer', (_channel, body) => onMessage(body));
-      await client.subscribe(channel);
+    async subscribe({ name, sharded }, onMessage) {
+      client.on(sharded ? 'smessageBuffer' : 'messageBuffer', (_channel, body) => onMessage(body));
+      await (sharded ? client.ssubscribe(name) : client.subscribe(name));
     },
-    async unsubscribe(channel) {
-      await client.unsubscribe(channel);
+    async unsubscribe({ name, sharded }) {
+      await (sharded ? client.sunsubscribe(name) : client.unsubscribe(name));
     },
     destroy: () => client.disconnect(),
   };

@@ -35,6 +35,8 @@ export interface NodeRedisClient {
   on(event: 'error', listener: (error: Error) => void): unknown;
   subscribe(channel: string, listener: (body: Buffer) => void, asBuffer: true): Promise<void>;
   unsubscribe(channel: string): Promise<void>;
+  sSubscribe(channel: string, listener: (body: Buffer) => void, asBuffer: true): Promise<void>;
+  sUnsubscribe(channel: string): Promise<void>;
 }
 
 /**
@@ -63,8 +65,9 @@ function wireOn(client: NodeRedisClient): Wire {
       return client.isReady;
     },
     write: (commands) => commands.map((command) => sender.sendCommand<RawReply>(argumentsOf(command))),
-    subscribe: (channel, onMessage) => client.subscribe(channel, onMessage, true),
-    unsubscribe: (channel) => client.unsubscribe(channel),
+    subscribe: ({ name, sharded }, onMessage) =>
+      sharded ? client.sSubscribe(name, onMessage, true) : client.subscribe(name, onMessage, true),
+    unsubscribe: ({ name, sharded }) => (sharded ? client.sUnsubscribe(name) : client.unsubscribe(name)),
     destroy: () => client.destroy(),
   };
 }

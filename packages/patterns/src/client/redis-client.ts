@@ -84,6 +84,8 @@ export interface RedisSubscription {
 
 export interface SubscribeOptions {
   readonly name: string;
+  /** SSUBSCRIBE: hears what SPUBLISH sends, and nothing else. Redis 7.0; not over valkey-glide. Default false. */
+  readonly sharded?: boolean;
   /** Called when the subscription was lost: messages published from now on are missed. */
   readonly onGap?: (error: Error | undefined) => void;
   /** Called when it is subscribed again. */
@@ -103,7 +105,11 @@ export interface RedisClient {
   sendMany(commands: readonly RedisCommand[], options?: SendOptions): Promise<CommandOutcome[]>;
   /** Opens a connection of its own, configured as the shared one. Resolves when it is usable. */
   openConnection(options: ConnectionOptions): Promise<RedisConnection>;
-  /** Subscribes on a connection of its own. Resolves once Redis has confirmed. `onMessage` must not throw. */
+  /**
+   * Subscribes on a connection of its own. Resolves once Redis has confirmed. `onMessage` must not throw.
+   * @throws {InvalidOptionError} the library cannot subscribe in this way.
+   * @throws {NotConnectedError} the first connection or subscription failed.
+   */
   subscribe(
     channel: string,
     onMessage: (body: Buffer) => void,

@@ -13,7 +13,7 @@ import { InvalidOptionError } from '../errors.js';
 import { Adapter } from './internal/adapter.js';
 import { errorFromGlide, rawFromGlide } from './internal/glide-replies.js';
 import { argumentsOf, type RawReply } from './internal/replies.js';
-import type { OpenWire, Wire } from './internal/wire.js';
+import type { Channel, OpenWire, Wire } from './internal/wire.js';
 import type { AdapterOptions, RedisClient, RedisCommand } from './redis-client.js';
 
 /**
@@ -33,7 +33,7 @@ import type { AdapterOptions, RedisClient, RedisCommand } from './redis-client.j
  *   refused, and are `unknown` then; raise it above 250 ms for large batches.
  * - A batch has one answer for all: when it does not come, all its commands are `unknown`, also those carried out.
  * - A blocking command is given up half a second after its block time by glide itself.
- * - Subscriptions need RESP3. What was published may be handed over after the answer to a later command, so a draining
+ * - Subscriptions need RESP3, and channels that are not sharded. What was published may be handed over after the answer to a later command, so a draining
  *   pub/sub consumer can end too early.
  * The conformance suite of the messaging patterns is therefore not run over glide: commands and pipelines are what it is
  * for here.
@@ -181,18 +181,22 @@ class OwnWire implements Wire {
     return replies;
   }
 
-  async subscribe(channel: string, onMessage: (body: Buffer) => void): Promise<void> {
+  async subscribe({ name, sharded }: Channel, onMessage: (body: Buffer) => void): Promise<void> {
+    if (sharded) {
+      const instead = 'left out with valkey-glide: its standalone client knows no SSUBSCRIBE';
+      throw new InvalidOptionError('sharded', sharded, instead);
+    }
     if (!this.#parts.canSubscribe) {
       throw new InvalidOptionError('protocol', 'RESP2', 'RESP3 to subscribe with valkey-glide');
     }
     this.#parts.listen(onMessage);
-    this.#channel = channel;
-    await this.#parts.client.subscribe([channel], SUBSCRIBE_WITHIN_MS);
+    this.#channel = name;
+    await this.#parts.client.subscribe([name], SUBSCRIBE_WITHIN_MS);
   }
 
-  async unsubscribe(channel: string): Promise<void> {
+  async unsubscribe({ name }: Pick<Channel, 'name'>): Promise<void> {
     this.#channel = undefined;
-    await this.#parts.client.unsubscribe([channel], SUBSCRIBE_WITHIN_MS);
+    await this.#parts.client.unsubscribe([name], SUBSCRIBE_WITHIN_MS);
   }
 
   /**
@@ -210,7 +214,7 @@ class OwnWire implements Wire {
     }
     if (this.#channel === undefined) this.#parts.client.close();
     else {
-      this.unsubscribe(this.#channel)
+      this.unsubscribe({ name: this.#channel })
         .catch(() => undefined)
         .finally(() => this.#parts.client.close());
     }

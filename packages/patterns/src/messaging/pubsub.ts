@@ -17,6 +17,8 @@ import type { MessagingPattern } from './pattern.js';
  * throws.
  */
 
+const NAME = 'pubsub';
+
 const medium = {
   type: 'channel',
   defaultKey: 'redis:pubsub',
@@ -27,7 +29,7 @@ const medium = {
 } satisfies Medium;
 
 export const pubsub = {
-  name: 'pubsub',
+  name: NAME,
   summary: 'a channel: PUBLISH and SUBSCRIBE; everybody who listens, at most once, nothing is kept',
   defaultKey: medium.defaultKey,
   capabilities: {
@@ -52,7 +54,8 @@ export const pubsub = {
   createConsumer(client, options) {
     const { from } = options ?? {};
     check('from', from, from !== 'beginning', '"new": a channel keeps nothing');
-    return new PubsubConsumer(client, consumerSettings(options, medium.defaultKey));
+    const settings = consumerSettings(options, medium.defaultKey);
+    return new PubsubConsumer(client, settings, { name: NAME, sharded: false, requires: [] });
   },
   async inspect(_client, options) {
     keySettings(options, medium.defaultKey);

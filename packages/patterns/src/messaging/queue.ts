@@ -1,12 +1,12 @@
-import type { RedisClient, RedisCommand, RedisReply } from '../client/redis-client.js';
+import type { RedisClient, RedisReply } from '../client/redis-client.js';
 import type { BlockingReader } from './internal/blocking-reader.js';
-import { assertOwnKeys, namingForeignKey, removeOwnKeys } from './internal/foreign-key.js';
+import { assertOwnKeys, removeOwnKeys } from './internal/foreign-key.js';
+import { listMedium } from './internal/list-medium.js';
 import { ReceivedMessage } from './internal/message.js';
 import { consumerSettings, keySettings } from './internal/options.js';
 import { type Phase, type Poller, PollingConsumer } from './internal/polling-consumer.js';
-import { createProducer, type Medium } from './internal/producer.js';
+import { createProducer } from './internal/producer.js';
 import type { Run } from './internal/run.js';
-import { integerOf } from './internal/streams.js';
 import type { MessagingPattern } from './pattern.js';
 
 /**
@@ -23,25 +23,9 @@ import type { MessagingPattern } from './pattern.js';
  * reading of the reply (up to `batch`).
  */
 
-/** Bodies in one LPUSH. Its reply is one number for all of them, so all share one fate. */
-const BODIES_PER_PUSH = 500;
-
 const NAME = 'queue';
 
-const medium = {
-  type: 'list',
-  defaultKey: 'redis:queue',
-  bodiesPerCommand: BODIES_PER_PUSH,
-  commands(key, bodies) {
-    const commands: RedisCommand[] = [];
-    for (let start = 0; start < bodies.length; start += BODIES_PER_PUSH) {
-      commands.push(['LPUSH', key, ...bodies.slice(start, start + BODIES_PER_PUSH)]);
-    }
-    return commands;
-  },
-  length: async (client, key) =>
-    namingForeignKey(client, key, 'list', async () => integerOf(await client.send(['LLEN', key]))),
-} satisfies Medium;
+const medium = listMedium('redis:queue');
 
 export const queue = {
   name: NAME,

@@ -198,34 +198,43 @@ describe.each(clientNames.flatMap((name) => [[name, 2] as const, [name, 3] as co
     });
 
     const canSubscribe = protocol === 3 || limitsOf(clientName).subscribesOverResp2;
-    if (!canSubscribe)
-      it('says that it cannot subscribe over this protocol', async () => {
-        const subscribing = redis.subscribe(newKey(), () => undefined, { name: 'subscriber' });
-        await expect(subscribing).rejects.toMatchObject({ cause: { code: 'INVALID_OPTION' } });
-      });
+    const kinds = [
+      { sharded: false, publish: 'PUBLISH', isPossible: canSubscribe },
+      { sharded: true, publish: 'SPUBLISH', isPossible: limitsOf(clientName).subscribesToSharded },
+    ];
+    it.each(kinds.filter(({ isPossible }) => !isPossible))(
+      'refuses a subscription that its library has not: sharded $sharded',
+      async ({ sharded }) => {
+        const subscribing = redis.subscribe(newKey(), () => undefined, { name: 'refused', sharded });
+        await expect(subscribing).rejects.toMatchObject({ code: 'INVALID_OPTION' });
+      },
+    );
 
-    if (canSubscribe)
-      it('subscribes, survives the loss of the subscription and counts the gap', async () => {
+    it.each(kinds.filter(({ isPossible }) => isPossible))(
+      'subscribes, survives the loss of the subscription and counts the gap, for $publish',
+      async ({ sharded, publish }) => {
         const channel = newKey();
         const received: Buffer[] = [];
         let resubscribed = 0;
         const subscription = await redis.subscribe(channel, (body) => received.push(body), {
           name: 'subscriber',
+          sharded,
           onResubscribe: () => resubscribed++,
         });
         const bytes = Buffer.of(0xff, 0);
-        expect(await redis.send(['PUBLISH', channel, bytes])).toBe(1);
+        expect(await redis.send([publish, channel, bytes])).toBe(1);
         await waitFor(() => received.length === 1, 'the message');
         expect(received[0]).toEqual(bytes);
         const id = await connectionId('subscriber');
         await redis.send(['CLIENT', 'KILL', 'ID', id]);
         await waitFor(() => resubscribed === 1, 'the new subscription');
         expect(subscription.gaps).toBe(1);
-        expect(await redis.send(['PUBLISH', channel, 'again'])).toBe(1);
+        expect(await redis.send([publish, channel, 'again'])).toBe(1);
         await waitFor(() => received.length === 2, 'the second message');
         await subscription.close();
-        expect(await redis.send(['PUBLISH', channel, 'nobody'])).toBe(0);
-      });
+        expect(await redis.send([publish, channel, 'nobody'])).toBe(0);
+      },
+    );
 
     if (canSubscribe)
       it('notices a subscription on a connection that is silent for good', async () => {

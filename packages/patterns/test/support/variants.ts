@@ -110,6 +110,8 @@ export interface LibraryLimits {
   readonly answersOneByOne?: boolean;
   /** Subscribes in RESP2 too. Default true. */
   readonly subscribesOverResp2?: boolean;
+  /** Subscribes to sharded channels. Default true. */
+  readonly subscribesToSharded?: boolean;
   /** Reaches a server over a unix socket. Default true. */
   readonly unixSocket?: boolean;
   /**
@@ -125,6 +127,7 @@ const LIMITS: Record<string, LibraryLimits> = {
     exactIntegers: false,
     answersOneByOne: false,
     subscribesOverResp2: false,
+    subscribesToSharded: false,
     unixSocket: false,
     tellsOfLossAtOnce: false,
   },
@@ -135,6 +138,7 @@ export function limitsOf(name: string): Required<LibraryLimits> {
     exactIntegers: true,
     answersOneByOne: true,
     subscribesOverResp2: true,
+    subscribesToSharded: true,
     unixSocket: true,
     tellsOfLossAtOnce: true,
     ...LIMITS[name],

@@ -1,6 +1,6 @@
 import type { RedisSubscription, SubscribeOptions } from '../redis-client.js';
 import { Reconnector } from './reconnector.js';
-import { exchange, type OpenWire, type Wire } from './wire.js';
+import { type Channel, exchange, type OpenWire, type Wire } from './wire.js';
 
 /** How long a PING on a subscribed connection may take before the socket counts as dead, in milliseconds. */
 const PONG_WITHIN_MS = 1000;
@@ -11,7 +11,7 @@ const DEFAULT_HEARTBEAT_MS = 1000;
  * never notice a dead peer: a PING asks, and the socket that does not answer is replaced.
  */
 export class ManagedSubscription implements RedisSubscription {
-  readonly #channel: string;
+  readonly #channel: Channel;
   readonly #options: SubscribeOptions;
   readonly #link: Reconnector;
   #heartbeat: NodeJS.Timeout | undefined;
@@ -24,10 +24,10 @@ export class ManagedSubscription implements RedisSubscription {
     onMessage: (body: Buffer) => void,
     options: SubscribeOptions,
   ) {
-    this.#channel = channel;
+    this.#channel = { name: channel, sharded: options.sharded ?? false };
     this.#options = options;
     this.#link = new Reconnector(openWire, options.name, {
-      prepare: (wire) => wire.subscribe(channel, onMessage),
+      prepare: (wire) => wire.subscribe(this.#channel, onMessage),
       onLost: (error) => {
         this.#gaps++;
         options.onGap?.(error);
@@ -36,7 +36,7 @@ export class ManagedSubscription implements RedisSubscription {
     });
   }
 
-  /** @throws {NotConnectedError} the first connection or subscription failed. */
+  /** @throws {InvalidOptionError | NotConnectedError} see `RedisClient.subscribe`. */
   static async open(
     openWire: OpenWire,
     channel: string,

@@ -1,4 +1,4 @@
-import { NotConnectedError } from '../../errors.js';
+import { InvalidOptionError, NotConnectedError } from '../../errors.js';
 import type { OpenWire, Wire } from './wire.js';
 
 /** First and longest wait before a new attempt, in milliseconds; it doubles in between. */
@@ -46,6 +46,7 @@ export class Reconnector {
     try {
       this.#wire = await this.#connect();
     } catch (error) {
+      if (error instanceof InvalidOptionError) throw error;
       throw new NotConnectedError(this.#name, { cause: error });
     }
   }

@@ -11,11 +11,18 @@ export interface Wire {
   /** Writes the commands at once, in order; one promise each, which rejects with what the library rejects with. */
   write(commands: readonly RedisCommand[]): Promise<RawReply>[];
   /** Subscribes this wire; resolves when Redis has confirmed. */
-  subscribe(channel: string, onMessage: (body: Buffer) => void): Promise<void>;
+  subscribe(channel: Channel, onMessage: (body: Buffer) => void): Promise<void>;
   /** Resolves when Redis has confirmed; all that was published before has been delivered by then. */
-  unsubscribe(channel: string): Promise<void>;
+  unsubscribe(channel: Channel): Promise<void>;
   /** Closes the socket without waiting. Whatever is still due becomes `unknown`. Idempotent. */
   destroy(): void;
+}
+
+/** What a wire subscribes to. */
+export interface Channel {
+  readonly name: string;
+  /** By SSUBSCRIBE. */
+  readonly sharded: boolean;
 }
 
 /** Opens a wire of its own; `onLost` is called at most once, when the socket is gone and was not destroyed by us. */

@@ -2,7 +2,7 @@ import type { RedisClient } from '../../client/redis-client.js';
 import { PatternError, RedisReplyError } from '../../errors.js';
 
 /** What Redis answers to TYPE for the keys the patterns use. */
-export type RedisType = 'list' | 'stream' | 'hash';
+export type RedisType = 'list' | 'stream' | 'hash' | 'zset';
 
 /** @returns the error that names the key, what it holds and what it should hold. Nothing is ever deleted. */
 export async function foreignKeyError(

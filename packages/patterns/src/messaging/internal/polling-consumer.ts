@@ -26,19 +26,24 @@ export interface Poller {
   poll(phase: Phase): Promise<'more' | 'done'>;
   /** The connection is back; nothing has been sent on it yet. */
   reconnected(): void;
+  /** The last thing of a run, also when the deadline of the stop has passed: returns what is in no hands. */
+  close?(): Promise<void>;
 }
 
 export type MakePoller<R extends Reader = BlockingReader> = (run: Run, reader: () => R) => Poller;
 
+interface Running<R> {
+  readonly name: 'running';
+  readonly run: Run;
+  readonly reader: R;
+  readonly poller: Poller;
+  readonly loop: Promise<void>;
+}
+
 type State<R> =
   | { readonly name: 'idle' }
   | { readonly name: 'starting' }
-  | {
-      readonly name: 'running';
-      readonly run: Run;
-      readonly reader: R;
-      readonly loop: Promise<void>;
-    }
+  | Running<R>
   | { readonly name: 'stopping'; readonly report: Promise<StopReport> };
 
 /** A consumer that asks Redis for messages, in a loop that survives whatever Redis and the network do. */
@@ -82,7 +87,7 @@ export class ReadingConsumer<R extends Reader> implements Consumer {
       reader = await this.#openReader(this.#client, name, run, () => poller.reconnected());
       await poller.open();
       run.counters.polled();
-      this.#state = { name: 'running', run, reader, loop: this.#loop(run, poller) };
+      this.#state = { name: 'running', run, reader, poller, loop: this.#loop(run, poller) };
     } catch (error) {
       await reader?.close();
       this.#state = { name: 'idle' };
@@ -96,7 +101,7 @@ export class ReadingConsumer<R extends Reader> implements Consumer {
     if (state.name === 'stopping') return state.report;
     if (state.name !== 'running') throw new PatternError('NOT_STARTED', 'the consumer is not running');
     this.#phase = options?.drain ? 'draining' : 'finishing';
-    const report = this.#stop(state.run, state.reader, state.loop, deadlineMs);
+    const report = this.#stop(state, deadlineMs);
     this.#state = { name: 'stopping', report };
     return report;
   }
@@ -105,11 +110,16 @@ export class ReadingConsumer<R extends Reader> implements Consumer {
     return this.#counters.snapshot();
   }
 
-  async #stop(run: Run, reader: R, loop: Promise<void>, deadlineMs: number): Promise<StopReport> {
+  async #stop({ run, reader, poller, loop }: Running<R>, deadlineMs: number): Promise<StopReport> {
     run.wake();
     void reader.interrupt();
     const drained = await finishesWithin(loop, deadlineMs);
-    if (!drained) run.abandon();
+    if (!drained) {
+      run.abandon();
+      // Unwinds whatever the run was waiting in, unless that is the handler.
+      await finishesWithin(loop, 0);
+    }
+    await poller.close?.();
     await reader.close();
     this.#state = { name: 'idle' };
     return { drained, unfinished: run.counters.inFlight, counters: run.counters.snapshot() };

@@ -6,11 +6,19 @@ import type {
   RedisReply,
 } from '../../client/redis-client.js';
 import { PatternError, RedisReplyError, SendError, type SendFailure } from '../../errors.js';
-import type { MessageBody, Producer, ProducerCounters, ProducerOptions, SendReceipt } from '../pattern.js';
+import type {
+  MessageBody,
+  MessagingPattern,
+  Producer,
+  ProducerCounters,
+  ProducerOptions,
+  SendReceipt,
+} from '../pattern.js';
 import { encodeEnvelope, headerPrefix } from './envelope.js';
 import { foreignKeyError, type RedisType } from './foreign-key.js';
 import { InFlightWindow } from './in-flight-window.js';
 import { check, type ProducerSettings, producerSettings } from './options.js';
+import { assertServerKnows } from './required-commands.js';
 
 /** Where a pattern's producer writes. Everything else about sending is the same for all patterns. */
 export interface Medium {
@@ -28,6 +36,8 @@ export interface Medium {
   length(client: RedisClient, key: string): Promise<number>;
   /** How many got the message, from the reply; where the medium knows. */
   receivers?(reply: RedisReply): number;
+  /** See {@link MessagingPattern.requires}. */
+  readonly requires?: readonly string[];
 }
 
 /** A write is cut here, so that no reply waits for a pipeline of unbounded size (SEMANTICS, rule 12). */
@@ -48,6 +58,7 @@ class PipeliningProducer implements Producer {
   readonly #sending = new Set<Promise<unknown>>();
   /** The writing of the send before; a send writes its chunks without another's in between. */
   #turn: Promise<void> = Promise.resolve();
+  #serverCheck: Promise<void> | undefined;
   #sequence = 0;
   #closed = false;
   #attempted = 0;
@@ -95,6 +106,7 @@ class PipeliningProducer implements Producer {
   async #send(bodies: readonly MessageBody[]): Promise<SendReceipt> {
     if (this.#closed) throw new PatternError('CLOSED', `producer ${this.id} is closed; nothing was sent`);
     for (const body of bodies) this.#checkSize(body);
+    if (this.#medium.requires !== undefined) await this.#checkServer(this.#medium.requires);
     if (this.#settings.maxLength !== undefined) await this.#checkLength(this.#settings.maxLength);
 
     const firstSequence = this.#sequence;
@@ -191,6 +203,14 @@ class PipeliningProducer implements Producer {
       'BODY_TOO_LARGE',
       `a body has ${bytes} bytes and maxBodyBytes is ${limit}; nothing was sent`,
     );
+  }
+
+  /** Concurrent first sends wait for one answer, so they go on in their order. */
+  #checkServer(requires: readonly string[]): Promise<void> {
+    this.#serverCheck ??= assertServerKnows(this.#client, requires, this.#settings.deadlineMs).finally(() => {
+      this.#serverCheck = undefined;
+    });
+    return this.#serverCheck;
   }
 
   async #checkLength(maxLength: number): Promise<void> {

@@ -1,10 +1,18 @@
 import type { RedisClient, RedisSubscription } from '../../client/redis-client.js';
 import { PatternError } from '../../errors.js';
-import type { Consumer, ConsumerCounters, MessageHandler, StopOptions, StopReport } from '../pattern.js';
+import type {
+  Consumer,
+  ConsumerCounters,
+  MessageHandler,
+  MessagingPattern,
+  StopOptions,
+  StopReport,
+} from '../pattern.js';
 import { Counters } from './counters.js';
 import { finishesWithin } from './finishes-within.js';
 import { MessageBuffer } from './message-buffer.js';
 import { type ConsumerSettings, stopDeadline } from './options.js';
+import { assertServerKnows } from './required-commands.js';
 import { Abandoned, Run } from './run.js';
 
 type State =
@@ -13,21 +21,35 @@ type State =
   | { readonly name: 'running'; readonly run: Run; readonly subscription: RedisSubscription }
   | { readonly name: 'stopping'; readonly report: Promise<StopReport> };
 
+/** How long the server may take to say what it knows, in milliseconds. */
+const ANSWERS_WITHIN_MS = 5000;
+
+/** What tells the consumers of channels apart. */
+export interface ChannelKind {
+  /** The pattern's, for the name of the connection. */
+  readonly name: string;
+  readonly sharded: boolean;
+  /** See {@link MessagingPattern.requires}. */
+  readonly requires: readonly string[];
+}
+
 /**
- * The consumer of `pubsub`. Messages arrive whether the handler is ready or not, so they wait in a bounded
+ * The consumer of `pubsub` and `sharded-pubsub`. Messages arrive whether the handler is ready or not, so they wait in a bounded
  * buffer; the handler gets what is there, up to `batch`, and is never called twice at a time.
  */
 export class PubsubConsumer implements Consumer {
   readonly #client: RedisClient;
   readonly #settings: ConsumerSettings;
+  readonly #kind: ChannelKind;
   readonly #buffer: MessageBuffer;
   #state: State = { name: 'idle' };
   #counters = new Counters();
   /** The handling that goes on at the moment; resolves when the buffer is empty. */
   #pumping: Promise<void> | undefined;
 
-  constructor(client: RedisClient, settings: ConsumerSettings) {
+  constructor(client: RedisClient, settings: ConsumerSettings, kind: ChannelKind) {
     this.#client = client;
+    this.#kind = kind;
     this.#settings = settings;
     this.#buffer = new MessageBuffer(settings.key);
   }
@@ -39,12 +61,14 @@ export class PubsubConsumer implements Consumer {
     this.#counters = run.counters;
     this.#buffer.clear();
     try {
+      await assertServerKnows(this.#client, this.#kind.requires, ANSWERS_WITHIN_MS);
       const subscription = await this.#client.subscribe(
         this.#settings.key,
         (raw) => this.#arrived(run, raw),
         {
           // CLIENT SETNAME takes printable ASCII without spaces.
-          name: `weir:pubsub:${this.#settings.consumerName}`.replace(/[^!-~]/g, '_'),
+          name: `weir:${this.#kind.name}:${this.#settings.consumerName}`.replace(/[^!-~]/g, '_'),
+          sharded: this.#kind.sharded,
           heartbeatMs: this.#settings.blockMs,
           onAlive: () => run.counters.polled(),
           onResubscribe: () => run.counters.polled(),

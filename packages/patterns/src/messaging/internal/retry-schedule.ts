@@ -34,6 +34,10 @@ export class RetrySchedule {
     this.#held.delete(id);
   }
 
+  all(): Held[] {
+    return [...this.#held.values()];
+  }
+
   /** Those whose time has come, longest waiting first. They stay until removed or put anew. */
   due(now: number): Held[] {
     return [...this.#held.values()]
