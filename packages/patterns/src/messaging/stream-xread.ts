@@ -1,4 +1,5 @@
 import type { RedisClient } from '../client/redis-client.js';
+import { deadLettersOf } from './internal/dead-letters.js';
 import { namingForeignKey, removeOwnKeys } from './internal/foreign-key.js';
 import { consumerSettings, keySettings } from './internal/options.js';
 import { PollingConsumer } from './internal/polling-consumer.js';
@@ -54,6 +55,9 @@ export const streamXread = {
   createConsumer(client, options) {
     const settings = consumerSettings(options, medium.defaultKey);
     return new PollingConsumer(client, NAME, settings, (run, reader) => new XreadPoller(client, run, reader));
+  },
+  deadLetters(client, options) {
+    return deadLettersOf(client, keySettings(options, medium.defaultKey).key, medium.type);
   },
   async inspect(client, options) {
     const { key } = keySettings(options, medium.defaultKey);
