@@ -43,7 +43,7 @@ serveWorker((emit): FaultConsumerApi => {
     if (failures.size > 0 && context.offset !== undefined) throw [...failures.values()][0];
     const accepted = messages.filter((_, index) => !failures.has(index));
     if (accepted.length > 0) {
-      await saveMessages(store, settings.pattern, accepted);
+      await saveMessages(store, settings.pattern, accepted, context);
       await emit('handled', accepted.map(handledMessage));
     }
     await trap.pass('after-handling', messages);
@@ -65,6 +65,7 @@ serveWorker((emit): FaultConsumerApi => {
       consumer = pattern.createConsumer(client, {
         ...settings.options,
         from,
+        ...(settings.offsetInStore ? { offset: { load: (reader: string) => store.loadOffset(reader) } } : {}),
         onError: (error) => {
           if (errors.length < KEPT_ERRORS) errors.push(error.message);
         },

@@ -1,4 +1,5 @@
 import type { RedisClient } from '../client/redis-client.js';
+import { deadLettersOf } from './internal/dead-letters.js';
 import { assertOwnKeys, namingForeignKey, removeOwnKeys } from './internal/foreign-key.js';
 import { GroupPoller } from './internal/group-poller.js';
 import { groupBacklog, readGroupState } from './internal/group-state.js';
@@ -61,6 +62,9 @@ export const streamGroup = {
   createConsumer(client, options) {
     const settings = consumerSettings(options, medium.defaultKey);
     return new PollingConsumer(client, NAME, settings, (run, reader) => new GroupPoller(client, run, reader));
+  },
+  deadLetters(client, options) {
+    return deadLettersOf(client, keySettings(options, medium.defaultKey).key, medium.type);
   },
   inspect: (client, options) => inspect(client, keySettings(options, medium.defaultKey)),
   async destroy(client, options) {

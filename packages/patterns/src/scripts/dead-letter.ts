@@ -10,15 +10,17 @@ export const DEAD_LETTER = `
 --
 -- KEYS[1] stream
 -- KEYS[2] dead-letter stream
+-- KEYS[3] recorded attempts of the group
 -- ARGV[1] group     ARGV[2] consumer    ARGV[3] entry id
--- ARGV[4] reason    ARGV[5] attempts    ARGV[6] name of the content field    ARGV[7] content
+-- ARGV[4...] names and values of the dead letter
 --
 -- Returns 1 when the entry was moved, 0 when it is not pending for this consumer any more.
 local pending = redis.call('XPENDING', KEYS[1], ARGV[1], ARGV[3], ARGV[3], 1, ARGV[2])
 if #pending == 0 then
   return 0
 end
-redis.call('XADD', KEYS[2], '*', 'id', ARGV[3], 'reason', ARGV[4], 'attempts', ARGV[5], ARGV[6], ARGV[7])
+redis.call('XADD', KEYS[2], '*', unpack(ARGV, 4))
 redis.call('XACK', KEYS[1], ARGV[1], ARGV[3])
+redis.call('HDEL', KEYS[3], ARGV[3])
 return 1
 `;

@@ -2,6 +2,7 @@ import type { RedisClient, RedisCommand } from '../../client/redis-client.js';
 import { RedisReplyError } from '../../errors.js';
 import { DEAD_LETTER } from '../../scripts/dead-letter.js';
 import type { BlockingReader } from './blocking-reader.js';
+import { deadLetterFields } from './dead-letters.js';
 import { assertOwnKeys } from './foreign-key.js';
 import { ReceivedMessage } from './message.js';
 import type { Phase, Poller } from './polling-consumer.js';
@@ -13,7 +14,6 @@ import {
   compareIds,
   deadLetterKey,
   entriesOf,
-  FIELD,
   readStreamInfo,
   type StreamEntry,
 } from './streams.js';
@@ -24,7 +24,6 @@ const MOST_HELD = 1000;
 const MOVE_AGAIN_MS = 1000;
 /** Ids in one XACK. */
 const ACK_CHUNK = 1000;
-const LONGEST_REASON = 500;
 
 /** What this round reads, if anything. */
 type Source =
@@ -251,8 +250,8 @@ export class GroupPoller implements Poller {
     const { key, group, consumerName } = this.#run.settings;
     const [outcome] = await this.#reader().exchange([
       [
-        ...['EVAL', DEAD_LETTER, '2', key, deadLetterKey(key), group, consumerName, held.id],
-        ...[held.error.message.slice(0, LONGEST_REASON), String(held.attempts), FIELD, held.raw],
+        ...['EVAL', DEAD_LETTER, '3', key, deadLetterKey(key), attemptsKey(key, group)],
+        ...[group, consumerName, held.id, ...deadLetterFields({ ...held, place: held.id })],
       ],
     ]);
     if (outcome?.state !== 'ok') {
