@@ -1,5 +1,6 @@
 import { PERSISTENCE } from '../faults/fault.js';
 import type { Experiment } from './experiment.js';
+import { replayFaults } from './faults/as-published.js';
 import { persistenceOf, pointsOf } from './faults/cases.js';
 import { FAULT_METRICS } from './faults/measurement.js';
 import { type FaultsOptions, OPTIONS, parseOptions } from './faults/options.js';
@@ -61,4 +62,5 @@ export const faults = {
   keys: () => [],
   trial: faultTrial,
   remarks: faultRemarks,
+  replay: replayFaults,
 } satisfies Experiment<FaultsOptions>;
