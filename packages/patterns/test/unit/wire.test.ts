@@ -6,7 +6,7 @@ import type { RedisCommand } from '../../src/client/redis-client.js';
 function wireAnswering(answer: (command: RedisCommand) => Promise<RawReply>, isReady = true): Wire {
   return {
     isReady,
-    write: (commands) => commands.map(answer),
+    write: (commands) => ({ state: 'each', replies: commands.map(answer) }),
     subscribe: () => Promise.resolve(),
     unsubscribe: () => Promise.resolve(),
     destroy: () => undefined,
