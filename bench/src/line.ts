@@ -1,6 +1,7 @@
 import { medianInterval, SignedRank, significant } from './lab.js';
 import { type LineDefinition, type Measurement, UNITS } from './measurements/measurement.js';
 import { median } from './median.js';
+import { BODY_BYTES } from './processes/bodies.js';
 import type { TrialRecord } from './rounds.js';
 
 /** One row of the result, as `--json` prints it. */
@@ -95,7 +96,7 @@ function valuesOf(
 }
 
 function detailOf(definition: JudgedLine, measurement: Measurement, records: readonly TrialRecord[]): string {
-  const { side, baseline, figure, conditions } = definition;
+  const { side, baseline, figure, bodyBytes = BODY_BYTES, conditions } = definition;
   const compared = (baseline === undefined ? [side] : [side, baseline]).map((name) => {
     const values = valuesOf(name, definition, measurement, records);
     const played = records.find((record) => record.measurement === measurement.name && record.side === name);
@@ -105,5 +106,5 @@ function detailOf(definition: JudgedLine, measurement: Measurement, records: rea
   });
   const rounds = valuesOf(side, definition, measurement, records).length;
   const medians = rounds === 1 ? '1 round' : `medians of ${rounds} rounds`;
-  return `${compared.join(' against ')}, ${medians}; 100-byte bodies; ${conditions}`;
+  return `${compared.join(' against ')}, ${medians}; ${bodyBytes}-byte bodies; ${conditions}`;
 }

@@ -50,6 +50,8 @@ export interface LineDefinition {
   readonly better: 'higher' | 'lower';
   /** Programs it needs beyond redis-server; where one is missing the line is left out. Default: none. */
   readonly needs?: readonly Prerequisite[];
+  /** Bytes of a body. Default: those of `bodies`. */
+  readonly bodyBytes?: number;
   /** How the sides were used, for the detail. */
   readonly conditions: string;
 }

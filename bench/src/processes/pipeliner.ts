@@ -10,10 +10,10 @@ import { bodies } from './bodies.js';
 export interface PipelinerApi extends WorkerApi {
   /** Connects. Called once, first. */
   readonly prepare: (settings: PipelinerSettings) => Promise<void>;
-  /** Sets each key of a range, pipeline after pipeline; answers when Redis has acknowledged the last. */
+  /** Sends the SETs of a range in pipelines; answers when Redis has acknowledged the last. */
   readonly set: (load: PipelineLoad) => Promise<SendReport>;
-  /** Keys that Redis holds. */
-  readonly keys: (parameters: undefined) => Promise<number>;
+  /** What Redis says of it. */
+  readonly inRedis: (parameters: undefined) => Promise<RedisCounts>;
 }
 
 export interface PipelinerSettings {
@@ -22,18 +22,32 @@ export interface PipelinerSettings {
   readonly url: string;
   /** Commands in one pipeline. */
   readonly depth: number;
+  /** Pipelines that are unanswered at a time. */
+  readonly chunksInFlight: number;
+  /** A key of its own and 100 bytes for each SET, or the key and the 3 bytes of redis-benchmark for all. */
+  readonly keys: 'one-each' | 'one-for-all';
 }
 
 export interface PipelineLoad {
-  /** Number of the first key. */
+  /** Number of the first SET. */
   readonly from: number;
   readonly count: number;
 }
 
+export interface RedisCounts {
+  readonly keys: number;
+  /** SETs carried out since the server started. */
+  readonly sets: number;
+}
+
 type SetAll = (entries: readonly Entry[]) => Promise<void>;
 
+const THE_ENTRY: Entry = ['key:__rand_int__', 'VXK'];
+
 serveWorker((): PipelinerApi => {
-  let prepared: { readonly setAll: SetAll; readonly redis: RedisClient; readonly depth: number } | undefined;
+  let prepared:
+    | { readonly setAll: SetAll; readonly redis: RedisClient; readonly settings: PipelinerSettings }
+    | undefined;
 
   const ready = (): NonNullable<typeof prepared> => {
     if (prepared === undefined) throw new Error('prepare comes first');
@@ -41,24 +55,45 @@ serveWorker((): PipelinerApi => {
   };
 
   return {
-    async prepare({ library, way, url, depth }) {
-      const { redis, setAll } = await (await loadLibrary(library)).open(url);
-      prepared = { redis, depth, setAll: way === 'bare' ? setAll : throughWeir(redis, depth) };
+    async prepare(settings) {
+      const { redis, setAll } = await (await loadLibrary(settings.library)).open(settings.url);
+      prepared = {
+        redis,
+        settings,
+        setAll: settings.way === 'bare' ? setAll : throughWeir(redis, settings),
+      };
     },
     async set({ from, count }) {
-      const { setAll, depth } = ready();
-      const entries = bodies(from, count).map((body, index): Entry => [`key:${from + index}`, body]);
+      const { setAll, settings } = ready();
+      const { depth, chunksInFlight, keys } = settings;
+      const entries: readonly Entry[] =
+        keys === 'one-for-all'
+          ? Array.from({ length: count }, () => THE_ENTRY)
+          : bodies(from, count).map((body, index): Entry => [`key:${from + index}`, body]);
+      let next = 0;
+      const oneAfterTheOther = async (): Promise<void> => {
+        while (next < count) {
+          const start = next;
+          next += depth;
+          await setAll(entries.slice(start, start + depth));
+        }
+      };
       const firstSendNs = monotonicNs();
-      for (let start = 0; start < count; start += depth) await setAll(entries.slice(start, start + depth));
+      await Promise.all(Array.from({ length: chunksInFlight }, oneAfterTheOther));
       return { firstSendNs, lastAcknowledgedNs: monotonicNs() };
     },
-    keys: async () => Number(await ready().redis.send(['DBSIZE'])),
+    async inRedis() {
+      const { redis } = ready();
+      const statistics = String(await redis.send(['INFO', 'commandstats']));
+      const [, sets = 0] = /^cmdstat_set:calls=(\d+)/m.exec(statistics) ?? [];
+      return { keys: Number(await redis.send(['DBSIZE'])), sets: Number(sets) };
+    },
   };
 });
 
 /** As a caller of weir's `pipeline` writes it, outcomes looked at. */
-function throughWeir(redis: RedisClient, depth: number): SetAll {
-  const writes = pipeline(redis, { maxCommandsPerChunk: depth });
+function throughWeir(redis: RedisClient, { depth, chunksInFlight }: PipelinerSettings): SetAll {
+  const writes = pipeline(redis, { maxCommandsPerChunk: depth, maxChunksInFlight: chunksInFlight });
   return async (entries) => {
     const outcomes = await writes.send(entries.map(([key, value]) => ['SET', key, value]));
     for (const outcome of outcomes) if (outcome.state !== 'ok') throw outcome.error;

@@ -19,6 +19,7 @@ const ENTRIES_PER_MS = 50;
  */
 export const connections = {
   name: 'connections',
+  counted: { one: 'request', many: 'requests', fate: 'were answered' },
   summary: 'compares connection strategies of a web app: per request, pool, one multiplexed connection',
   question: 'Which connection strategy lets a web app answer the most requests, and what does it cost Redis?',
   options: OPTIONS,

@@ -35,6 +35,8 @@ export interface Experiment<Options = unknown> {
   /** What is held equal, for the report. */
   workload(options: Options): Readonly<Record<string, string | number | boolean | null>>;
   metrics(options: Options): readonly MetricDefinition[];
+  /** What its ledger counts, for sentences. Default: messages, which are delivered. */
+  readonly counted?: Counted;
   /** A rough time of one trial in milliseconds, for `weir plan` and the progress display. */
   estimateTrialMs(options: Options): number;
   /** Keys of the user's Redis this run will use: refused when one exists before the first trial. */
@@ -67,6 +69,14 @@ export interface Experiment<Options = unknown> {
     options: Options,
     context: TrialContext,
   ): Promise<AsPublished | undefined>;
+}
+
+export interface Counted {
+  /** `request` */
+  readonly one: string;
+  readonly many: string;
+  /** What becomes of those that are not lost: `were answered`. */
+  readonly fate: string;
 }
 
 export interface OptionDefinition {

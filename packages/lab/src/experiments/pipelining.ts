@@ -15,6 +15,7 @@ const TRIAL_OVERHEAD_MS = 600;
  */
 export const pipelining = {
   name: 'pipelining',
+  counted: { one: 'operation', many: 'operations', fate: 'took effect' },
   summary:
     'compares ways to send many commands: how much each gains, from which depth on no more, at what round trip',
   question:

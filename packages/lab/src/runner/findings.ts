@@ -1,4 +1,5 @@
 import { formatNanoseconds, significant } from '../core/units.js';
+import type { Counted } from '../experiments/experiment.js';
 import { sumLedgers } from '../measure/ledger.js';
 import type { MetricDefinition } from '../measure/measurement.js';
 import type { Comparison, Trial, Variant, VariantSummary } from '../measure/result.js';
@@ -17,7 +18,7 @@ export function findings(
   comparisons: readonly Comparison[],
 ): string[] {
   return [
-    ...lossFindings(summaries),
+    ...lossFindings(summaries, run.counted),
     ...(run.rankingRefused === undefined
       ? leaderFindings(run, summaries, comparisons)
       : [`no ranking: ${run.rankingRefused}`]),
@@ -28,23 +29,25 @@ export function findings(
   ];
 }
 
-function lossFindings(summaries: readonly VariantSummary[]): string[] {
+const MESSAGES: Counted = { one: 'message', many: 'messages', fate: 'were delivered' };
+
+function lossFindings(
+  summaries: readonly VariantSummary[],
+  { one, many, fate }: Counted = MESSAGES,
+): string[] {
   const total = sumLedgers(summaries.map(({ ledger }) => ledger));
   if (total.attempted === 0) return [];
   const sentences = summaries.flatMap(({ name, ledger }) => [
     ...(ledger.lost > 0
-      ? [`${name} lost ${grouped(ledger.lost)} of ${grouped(ledger.acknowledged)} acknowledged messages`]
+      ? [`${name} lost ${grouped(ledger.lost)} of ${grouped(ledger.acknowledged)} acknowledged ${many}`]
       : []),
-    ...(ledger.duplicated > 0 ? [`${name} delivered ${grouped(ledger.duplicated)} messages again`] : []),
+    ...(ledger.duplicated > 0 ? [`${name} delivered ${grouped(ledger.duplicated)} ${many} again`] : []),
     ...(ledger.unexpected > 0
-      ? [`${name} handled ${grouped(ledger.unexpected)} messages that nobody sent in its trials`]
+      ? [`${name} handled ${grouped(ledger.unexpected)} ${many} that nobody sent in its trials`]
       : []),
   ]);
   if (total.lost > 0) return sentences;
-  return [
-    `no message was lost: all ${grouped(total.acknowledged)} acknowledged ones were delivered`,
-    ...sentences,
-  ];
+  return [`no ${one} was lost: all ${grouped(total.acknowledged)} acknowledged ones ${fate}`, ...sentences];
 }
 
 /** The leader of each group in the first compared metric. */

@@ -157,7 +157,8 @@ export class Runner<Options> extends EventEmitter<RunnerEvents> {
     const { experiment, options, plan } = this.#settings;
     const metrics: readonly MetricDefinition[] = experiment.metrics(options);
     const { error, ...rest } = run;
-    const summary = summarise({ plan, trials: run.trials, metrics });
+    const judged = { plan, trials: run.trials, metrics, counted: experiment.counted };
+    const summary = summarise(judged);
     const unchecked: Omit<Result, 'validity'> = {
       schema: RESULT_SCHEMA_ID,
       id: this.#runId,
@@ -178,8 +179,7 @@ export class Runner<Options> extends EventEmitter<RunnerEvents> {
       .join('; ');
     return {
       ...unchecked,
-      summary:
-        rankingRefused === '' ? summary : summarise({ plan, trials: run.trials, metrics, rankingRefused }),
+      summary: rankingRefused === '' ? summary : summarise({ ...judged, rankingRefused }),
       validity: findings,
     };
   }

@@ -57,10 +57,17 @@ export function verdictSentence(
   }
 }
 
-/** What tells a variant from the others of its group: the value of the compared factor, `stream-group`. */
+/**
+ * What tells a variant from the others of its group: the value of the compared factor, `stream-group`; a number alone
+ * says nothing, so it comes with the factor's name, `depth 16`.
+ */
 export function labelOf(plan: Plan, variant: Variant): string {
   const compared = comparedFactors(plan, variant.group);
-  return compared.map((factor) => String(variant.factors[factor])).join(' ') || variant.name;
+  const values = compared.map((factor) => {
+    const value = variant.factors[factor];
+    return typeof value === 'string' ? value : `${nameInWords(factor)} ${value}`;
+  });
+  return values.join(' ') || variant.name;
 }
 
 /** What a group holds fixed and other groups do not: ` at batch 100`, or nothing. */

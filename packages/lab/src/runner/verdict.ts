@@ -1,3 +1,4 @@
+import type { Counted } from '../experiments/experiment.js';
 import type { MetricDefinition } from '../measure/measurement.js';
 import type { Comparison, Interval, NoiseFloor, Plan, Trial, Variant, Verdict } from '../measure/result.js';
 import {
@@ -29,6 +30,8 @@ export interface JudgedRun {
   readonly plan: Plan;
   readonly trials: readonly Trial[];
   readonly metrics: readonly MetricDefinition[];
+  /** Default: messages. */
+  readonly counted?: Counted | undefined;
   /** Why the ranking is taken away, in words; absent when it is not. */
   readonly rankingRefused?: string | undefined;
 }

@@ -3,10 +3,10 @@ import { type Check, fail, pass } from './check.js';
 
 const NAME = 'ledger-balance';
 
-/** Every message must have exactly one fate, and the server must have counted what we counted. */
+/** Every message (operation, request) must have exactly one fate, and the server must have counted what we counted. */
 export const ledgerBalance = {
   name: NAME,
-  summary: 'fails when the fates of the messages do not add up, or the server counted something else',
+  summary: 'fails when the fates of what was sent do not add up, or the server counted something else',
   trial: ({ ledger, observations }) => {
     const wrong = [
       ...ledgerImbalances(ledger),
@@ -25,7 +25,7 @@ export const ledgerBalance = {
     if (wrong.length === 0) {
       const agreed = (observations.serverCounts ?? []).map(({ what }) => what).join(', ');
       return pass(
-        `${ledger.attempted} messages, each with one fate${agreed === '' ? '' : `; the server agrees on: ${agreed}`}`,
+        `${ledger.attempted} attempted, each with one fate${agreed === '' ? '' : `; the server agrees on: ${agreed}`}`,
       );
     }
     return fail(

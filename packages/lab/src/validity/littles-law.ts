@@ -4,7 +4,7 @@ import { type Check, pass, warn } from './check.js';
 const MOST_DIFFERENCE = 0.1;
 
 /**
- * Messages in flight = throughput x mean latency, for any system in a steady state (Little, *A proof for the queuing
+ * Work in flight = throughput x mean latency, for any system in a steady state (Little, *A proof for the queuing
  * formula L = lambda W*, Operations Research 9, 1961). Where it does not hold, one of the three was not measured where
  * it was thought to be.
  */
@@ -16,7 +16,7 @@ export const littlesLaw = {
     const { inFlight, perSecond, meanLatencyNs } = closedLoop;
     const expected = (perSecond * meanLatencyNs) / NANOSECONDS_PER_SECOND;
     const evidence =
-      `${significant(inFlight)} messages in flight; ${significant(perSecond)} per second x ` +
+      `${significant(inFlight)} in flight; ${significant(perSecond)} per second x ` +
       `${formatNanoseconds(meanLatencyNs)} mean latency is ${significant(expected)}`;
     if (Math.abs(expected - inFlight) <= MOST_DIFFERENCE * inFlight) return pass(evidence);
     return warn(

@@ -22,7 +22,7 @@ export const noSteadyState = {
       const [first, second] = halves;
       const difference = Math.abs(second - first) / Math.max(first, second, Number.MIN_VALUE);
       seen.push(
-        `${significant(first)} msg/s in the first half of the window, ${significant(second)} in the second ` +
+        `${significant(first)} per second in the first half of the window, ${significant(second)} in the second ` +
           `(${significant(difference * 100)} % apart)`,
       );
       steady &&= difference <= MOST_DIFFERENCE;
@@ -31,7 +31,7 @@ export const noSteadyState = {
     if (steady) return pass(evidence);
     return warn(
       evidence,
-      'measure longer (more --messages or --duration), so that start and drift weigh less',
+      'measure longer (a larger count or a longer --duration), so that start and drift weigh less',
     );
   },
 } satisfies Check;

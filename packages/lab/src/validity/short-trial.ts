@@ -28,6 +28,6 @@ export const shortTrial = {
       }
     }
     if (missing.length === 0) return pass(seen.join(', '));
-    return warn(`${seen.join(', ')}: ${missing.join(', ')}`, 'use more --messages or a longer --duration');
+    return warn(`${seen.join(', ')}: ${missing.join(', ')}`, 'use a larger count or a longer --duration');
   },
 } satisfies Check;

@@ -1,4 +1,5 @@
-import { adaptIoredis, type IoredisClient } from './ioredis.js';
+import { Command } from 'iovalkey';
+import { adaptFamily, type FamilyClient } from './internal/ioredis-family.js';
 import type { AdapterOptions, RedisClient } from './redis-client.js';
 
 /**
@@ -6,15 +7,14 @@ import type { AdapterOptions, RedisClient } from './redis-client.js';
  *
  *     const redis = iovalkey(new Valkey(url));
  *
- * All that is said of {@link ioredis} holds: of the shared client, create it with
- * `autoResendUnfulfilledCommands: false` so that no command runs twice, and with `stringNumbers: true` if integers
- * beyond 2^53 are expected.
+ * All that is said of `ioredis` holds: of the shared client, create it with `autoResendUnfulfilledCommands: false` so
+ * that no command runs twice, and with `stringNumbers: true` if integers beyond 2^53 are expected.
  *
  * @throws {InvalidOptionError} a deadline that is not above 0.
  */
 export function iovalkey(client: IovalkeyClient, options?: AdapterOptions): RedisClient {
-  return adaptIoredis('iovalkey', client, options);
+  return adaptFamily({ name: 'iovalkey', Command }, client, options);
 }
 
-/** The part of an iovalkey client that is used here. */
-export type IovalkeyClient = IoredisClient;
+/** The part of an iovalkey client that is used here; any `new Valkey()` fits. */
+export type IovalkeyClient = FamilyClient;

@@ -64,7 +64,10 @@ function wireOn(client: NodeRedisClient): Wire {
     get isReady() {
       return client.isReady;
     },
-    write: (commands) => commands.map((command) => sender.sendCommand<RawReply>(argumentsOf(command))),
+    write: (commands) => ({
+      state: 'each',
+      replies: commands.map((command) => sender.sendCommand<RawReply>(argumentsOf(command))),
+    }),
     subscribe: ({ name, sharded }, onMessage) =>
       sharded ? client.sSubscribe(name, onMessage, true) : client.subscribe(name, onMessage, true),
     unsubscribe: ({ name, sharded }) => (sharded ? client.sUnsubscribe(name) : client.unsubscribe(name)),

@@ -13,7 +13,7 @@ import { InvalidOptionError } from '../errors.js';
 import { Adapter } from './internal/adapter.js';
 import { errorFromGlide, rawFromGlide } from './internal/glide-replies.js';
 import { argumentsOf, type RawReply } from './internal/replies.js';
-import type { Channel, OpenWire, Wire } from './internal/wire.js';
+import type { Channel, Due, OpenWire, Wire } from './internal/wire.js';
 import type { AdapterOptions, RedisClient, RedisCommand } from './redis-client.js';
 
 /**
@@ -33,8 +33,8 @@ import type { AdapterOptions, RedisClient, RedisCommand } from './redis-client.j
  *   refused, and are `unknown` then; raise it above 250 ms for large batches.
  * - A batch has one answer for all: when it does not come, all its commands are `unknown`, also those carried out.
  * - A blocking command is given up half a second after its block time by glide itself.
- * - Subscriptions need RESP3, and channels that are not sharded. What was published may be handed over after the answer to a later command, so a draining
- *   pub/sub consumer can end too early.
+ * - Subscriptions need RESP3, and channels that are not sharded. What was published may be handed over after the answer
+ *   to a later command, so a draining pub/sub consumer can end too early.
  * The conformance suite of the messaging patterns is therefore not run over glide: commands and pipelines are what it is
  * for here.
  *
@@ -60,16 +60,13 @@ const IDENTIFY_EVERY_MS = 1000;
 /** Nothing else is under way when it is asked, so an answer takes a round trip; glide would wait for ever. */
 const IDENTIFY_WITHIN_MS = 2000;
 
-/** Writes in one go; rejects each promise with the error as the other libraries would word it. */
-function write(client: GlideClient, commands: readonly RedisCommand[]): Promise<RawReply>[] {
+/** Writes in one go; errors are worded as the other libraries would word them. */
+function write(client: GlideClient, commands: readonly RedisCommand[]): Due {
   const [first] = commands;
-  if (first !== undefined && commands.length === 1) return [sendOne(client, first)];
-  const replies = sendBatch(client, commands);
-  return commands.map(async (command, index) => {
-    const reply = (await replies)[index];
-    if (reply instanceof Error) throw errorFromGlide(reply);
-    return rawFromGlide(command, reply ?? null);
-  });
+  if (first !== undefined && commands.length === 1) {
+    return { state: 'each', replies: [sendOne(client, first)] };
+  }
+  return { state: 'together', replies: sendBatch(client, commands) };
 }
 
 async function sendOne(client: GlideClient, command: RedisCommand): Promise<RawReply> {
@@ -83,13 +80,24 @@ async function sendOne(client: GlideClient, command: RedisCommand): Promise<RawR
 async function sendBatch(
   client: GlideClient,
   commands: readonly RedisCommand[],
-): Promise<readonly GlideReturnType[]> {
+): Promise<readonly (RawReply | Error)[]> {
   const batch = new Batch(false);
   for (const command of commands) batch.customCommand([...argumentsOf(command)]);
   try {
-    return (await client.exec(batch, false, { ...BYTES, timeout: NEVER_MS })) ?? [];
+    const replies = (await client.exec(batch, false, { ...BYTES, timeout: NEVER_MS })) ?? [];
+    return commands.map((command, index) => answerFrom(command, replies[index] ?? null));
   } catch (error) {
     throw errorFromGlide(error);
+  }
+}
+
+/** An error of one, or a reply that cannot be used, does not hide the others. */
+function answerFrom(command: RedisCommand, reply: GlideReturnType): RawReply | Error {
+  if (reply instanceof Error) return errorFromGlide(reply);
+  try {
+    return rawFromGlide(command, reply);
+  } catch (unusable) {
+    return errorFromGlide(unusable);
   }
 }
 
@@ -168,17 +176,18 @@ class OwnWire implements Wire {
     return !this.#isGone;
   }
 
-  write(commands: readonly RedisCommand[]): Promise<RawReply>[] {
+  write(commands: readonly RedisCommand[]): Due {
     this.#underWay++;
-    const replies = write(this.#parts.client, commands);
-    Promise.all(replies).then(
+    const due = write(this.#parts.client, commands);
+    const all: Promise<unknown> = due.state === 'each' ? Promise.all(due.replies) : due.replies;
+    all.then(
       () => this.#underWay--,
       (error: unknown) => {
         this.#underWay--;
         if (isLoss(error)) this.#lost(error);
       },
     );
-    return replies;
+    return due;
   }
 
   async subscribe({ name, sharded }: Channel, onMessage: (body: Buffer) => void): Promise<void> {
@@ -225,15 +234,21 @@ class OwnWire implements Wire {
     if (this.#underWay > 0 || this.#isGone) return;
     const silent = setTimeout(() => this.#lost(new Error('no answer to CLIENT ID')), IDENTIFY_WITHIN_MS);
     silent.unref();
-    this.write([['CLIENT', 'ID']])[0]
-      ?.then(
+    this.#underWay++;
+    sendOne(this.#parts.client, ['CLIENT', 'ID'])
+      .then(
         (id) => {
           if (id !== this.#parts.connectionId)
             this.#lost(new Error('valkey-glide has replaced the connection'));
         },
-        () => undefined,
+        (error: unknown) => {
+          if (isLoss(error)) this.#lost(error);
+        },
       )
-      .finally(() => clearTimeout(silent));
+      .finally(() => {
+        this.#underWay--;
+        clearTimeout(silent);
+      });
   }
 
   #lost(error: Error): void {

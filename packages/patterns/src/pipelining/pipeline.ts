@@ -52,7 +52,9 @@ export function pipeline(redis: PipelineTarget, options: PipelineOptions = {}): 
       }
       const rest = chunker.takeRest();
       if (rest.length > 0) sending.push(sendChunk(rest));
-      return (await Promise.all(sending)).flat();
+      const [first = [], ...others] = await Promise.all(sending);
+      // Not `flat()`, which asks of each outcome whether it is a list.
+      return first.concat(...others);
     },
 
     async *stream(commands) {
@@ -110,11 +112,18 @@ interface Limits {
   readonly maxBytesPerChunk: number;
 }
 
-/** Cuts a sequence of commands into chunks. */
+/**
+ * Cuts a sequence of commands into chunks.
+ *
+ * Most chunks are full by count long before they are by bytes, and counting the bytes of text costs more than all the
+ * rest of it. So commands are weighed by what they have at most, and counted only when that could be too much.
+ */
 class Chunker {
   readonly #limits: Limits;
   #chunk: RedisCommand[] = [];
+  /** Bytes of the first `#counted` commands of the chunk, and what the others have at most. */
   #bytes = 0;
+  #counted = 0;
 
   constructor(limits: Limits) {
     this.#limits = limits;
@@ -122,14 +131,10 @@ class Chunker {
 
   /** @returns a chunk that has become full, if one has */
   add(command: RedisCommand): RedisCommand[] | undefined {
-    const { maxCommandsPerChunk, maxBytesPerChunk } = this.#limits;
-    const bytes = byteLengthOf(command);
-    const isFull =
-      this.#chunk.length >= maxCommandsPerChunk ||
-      (this.#chunk.length > 0 && this.#bytes + bytes > maxBytesPerChunk);
-    const full = isFull ? this.takeRest() : undefined;
+    const mostBytes = mostBytesOf(command);
+    const full = this.#hasRoomFor(command, mostBytes) ? undefined : this.takeRest();
     this.#chunk.push(command);
-    this.#bytes += bytes;
+    this.#bytes += mostBytes;
     return full;
   }
 
@@ -137,11 +142,34 @@ class Chunker {
     const rest = this.#chunk;
     this.#chunk = [];
     this.#bytes = 0;
+    this.#counted = 0;
     return rest;
+  }
+
+  #hasRoomFor(command: RedisCommand, mostBytes: number): boolean {
+    const { maxCommandsPerChunk, maxBytesPerChunk } = this.#limits;
+    if (this.#chunk.length >= maxCommandsPerChunk) return false;
+    if (this.#chunk.length === 0 || this.#bytes + mostBytes <= maxBytesPerChunk) return true;
+    for (const uncounted of this.#chunk.slice(this.#counted)) {
+      this.#bytes += bytesOf(uncounted) - mostBytesOf(uncounted);
+    }
+    this.#counted = this.#chunk.length;
+    return this.#bytes + bytesOf(command) <= maxBytesPerChunk;
   }
 }
 
-function byteLengthOf(command: RedisCommand): number {
+/** UTF-8 takes at most three bytes for each unit of UTF-16 that JavaScript counts in a string's length. */
+const MOST_BYTES_PER_UNIT = 3;
+
+function mostBytesOf(command: RedisCommand): number {
+  let bytes = 0;
+  for (const argument of command) {
+    bytes += typeof argument === 'string' ? argument.length * MOST_BYTES_PER_UNIT : argument.byteLength;
+  }
+  return bytes;
+}
+
+function bytesOf(command: RedisCommand): number {
   let bytes = 0;
   for (const argument of command) {
     bytes += typeof argument === 'string' ? Buffer.byteLength(argument) : argument.byteLength;

@@ -160,6 +160,28 @@ describe.each(clientNames.flatMap((name) => [[name, 2] as const, [name, 3] as co
       await connection.close();
     });
 
+    it('keeps what was answered before the connection broke', async () => {
+      const connection = await redis.openConnection({ name: 'broken' });
+      const id = await connectionId('broken');
+      const key = newKey();
+      const sending = connection.sendMany(
+        [
+          ['SET', key, '1'],
+          ['BRPOP', newKey(), '30'],
+          ['SET', key, '2'],
+        ],
+        { deadlineMs: 60_000 },
+      );
+      await waitFor(
+        async () => String(await redis.send(['GET', key])) === '1',
+        'the first to be carried out',
+      );
+      await redis.send(['CLIENT', 'KILL', 'ID', id]);
+      const first = limitsOf(clientName).answersOneByOne ? 'ok' : 'unknown';
+      expect((await sending).map((outcome) => outcome.state)).toEqual([first, 'unknown', 'unknown']);
+      await connection.close();
+    });
+
     it('drops a connection: what is due is unknown, nothing late arrives, and it comes back', async () => {
       const events: string[] = [];
       const connection = await redis.openConnection({

@@ -6,7 +6,7 @@ import type { RedisCommand } from '../../src/client/redis-client.js';
 function wireAnswering(answer: (command: RedisCommand) => Promise<RawReply>, isReady = true): Wire {
   return {
     isReady,
-    write: (commands) => commands.map(answer),
+    write: (commands) => ({ state: 'each', replies: commands.map(answer) }),
     subscribe: () => Promise.resolve(),
     unsubscribe: () => Promise.resolve(),
     destroy: () => undefined,
@@ -14,6 +14,11 @@ function wireAnswering(answer: (command: RedisCommand) => Promise<RawReply>, isR
 }
 
 const never = new Promise<RawReply>(() => undefined);
+
+/** A library that answers a write as a whole. */
+function wireAnsweringTogether(replies: Promise<readonly (RawReply | Error)[]>): Wire {
+  return { ...wireAnswering(() => never), write: () => ({ state: 'together', replies }) };
+}
 
 describe('an exchange', () => {
   it('puts replies and errors in their places', async () => {
@@ -56,6 +61,48 @@ describe('an exchange', () => {
     expect(await waiting).toMatchObject([{ state: 'unknown', error: { cause: { message: 'closed' } } }]);
     expect(breakers.size).toBe(0);
   });
+});
+
+describe('an exchange over a library that answers a write as a whole', () => {
+  it('puts replies and errors in their places', async () => {
+    const wire = wireAnsweringTogether(Promise.resolve(['1', new Error('ERR no'), 'OK']));
+    const outcomes = await exchange(wire, [['A'], ['BAD'], ['B']], 1000);
+    expect(outcomes).toMatchObject([
+      { state: 'ok', reply: 1 },
+      { state: 'error', error: { code: 'REDIS_REPLY' } },
+      { state: 'ok', reply: 'OK' },
+    ]);
+  });
+
+  it('knows nothing of any when the answer does not come, or comes late', async () => {
+    const lost = wireAnsweringTogether(Promise.reject(new Error('socket closed')));
+    expect(await exchange(lost, [['A'], ['B']], 1000)).toMatchObject([
+      { state: 'unknown', error: { cause: { message: 'socket closed' } } },
+      { state: 'unknown' },
+    ]);
+    const late = wireAnsweringTogether(new Promise(() => undefined));
+    const outcomes = await exchange(late, [['A'], ['B']], 20);
+    expect(outcomes.map((outcome) => outcome.state)).toEqual(['unknown', 'unknown']);
+  });
+});
+
+it('a reply that cannot be read leaves its command unknown, and the others as they are', async () => {
+  const wire: Wire = {
+    ...wireAnswering(() => never),
+    write: (commands) => ({
+      state: 'each',
+      replies: commands.map(() => Promise.resolve('7')),
+      read: ([name], reply) => {
+        if (name === 'BAD') throw new Error('rounded');
+        return reply;
+      },
+    }),
+  };
+  expect(await exchange(wire, [['A'], ['BAD'], ['B']], 1000)).toMatchObject([
+    { state: 'ok', reply: 7 },
+    { state: 'unknown', error: { cause: { message: 'rounded' } } },
+    { state: 'ok', reply: 7 },
+  ]);
 });
 
 describe('what a library rejects with', () => {

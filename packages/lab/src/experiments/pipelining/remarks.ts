@@ -6,6 +6,8 @@ import type { PipeliningOptions } from './options.js';
 /** A variant among those that differ from it in nothing but the depth. */
 interface Depth {
   readonly depth: number;
+  /** Compared with each other, and with the A/A copy that tells their noise. */
+  readonly group: string;
   readonly perSecond: number;
   readonly memoryBytes: number | undefined;
   readonly pingNs: number | undefined;
@@ -16,13 +18,12 @@ interface Depth {
  * looked for in the medians; how sure each speed-up is, the verdicts say.
  */
 export function pipeliningRemarks(summary: Summary, _options: PipeliningOptions, plan: Plan): string[] {
-  const noise = noiseOf(summary);
   return [...depthsByConditions(summary, plan)].flatMap(([conditions, depths]) => {
     const [shallowest] = depths;
     const deepest = depths.at(-1);
     if (shallowest === undefined || deepest === undefined || depths.length < 2) return [];
     return [
-      `${conditions}: ${kneeSentence(depths, noise)}`,
+      `${conditions}: ${kneeSentence(depths, noiseOf(summary, shallowest.group))}`,
       ...memorySentence(conditions, shallowest, deepest),
       ...(shallowest.pingNs === undefined
         ? []
@@ -31,15 +32,21 @@ export function pipeliningRemarks(summary: Summary, _options: PipeliningOptions,
   });
 }
 
-/** The widest A/A interval of the run: a smaller gain cannot be told from none. At least 3 %, as for every verdict. */
-function noiseOf({ noiseFloor }: Summary): number {
-  return Math.max(SMALLEST_MARGIN, ...noiseFloor.flatMap(({ halfWidth }) => halfWidth ?? []));
+/**
+ * The A/A interval of the group: a smaller gain cannot be told from none, however quiet or loud other groups were. Where
+ * the group has no copy of its own (a quick run), that of the run, as for its verdicts; at least 3 %, as for every verdict.
+ */
+function noiseOf({ noiseFloor }: Summary, group: string): number {
+  const floors = noiseFloor.filter(({ metric }) => metric === 'throughput');
+  const own = floors.filter((floor) => floor.group === group);
+  const widths = (own.length > 0 ? own : floors).flatMap(({ halfWidth }) => halfWidth ?? []);
+  return Math.max(SMALLEST_MARGIN, ...widths);
 }
 
 /** Shallowest first. A copy of the baseline (A/A) is the same depth once more. */
 function depthsByConditions(summary: Summary, plan: Plan): ReadonlyMap<string, readonly Depth[]> {
   const groups = new Map<string, Depth[]>();
-  for (const { name, factors, role } of plan.variants) {
+  for (const { name, factors, role, group } of plan.variants) {
     const metrics = summary.variants.find((variant) => variant.name === name)?.metrics;
     const throughput = metrics?.throughput?.median;
     if (role === 'a-a' || throughput === undefined) continue;
@@ -47,6 +54,7 @@ function depthsByConditions(summary: Summary, plan: Plan): ReadonlyMap<string, r
     const depths = groups.get(conditions) ?? [];
     depths.push({
       depth: Number(factors.depth),
+      group,
       perSecond: throughput,
       memoryBytes: metrics?.clientMemory?.median,
       pingNs: metrics?.pingRoundTrip?.median,

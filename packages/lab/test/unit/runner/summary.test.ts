@@ -125,6 +125,27 @@ describe('summarise', () => {
     expect(repeated).toBe('pattern-1 delivered 60 messages again');
   });
 
+  it('names what the experiment counts', () => {
+    const run = simulateRun({ seed: 4, rounds: 8, speeds: [1, 1.5], variation: 0.05 });
+    const trials = run.trials.map((trial) => ({ ...trial, histograms: {} }));
+    const counted = { one: 'request', many: 'requests', fate: 'were answered' };
+    const [loss] = summarise({ ...run, trials, counted }).findings;
+    expect(loss).toBe('no request was lost: all 480,000 acknowledged ones were answered');
+  });
+
+  it('names the factor of a variant that is told apart by a number', () => {
+    const run = simulateRun({ seed: 4, rounds: 8, speeds: [1, 1.5], variation: 0.05 });
+    const variants = run.plan.variants.map((variant, index) => ({
+      ...variant,
+      factors: { depth: index === 1 ? 16 : 1 },
+    }));
+    const plan = { ...run.plan, variants, factors: { depth: [1, 16] } };
+    const trials = run.trials.map((trial) => ({ ...trial, histograms: {} }));
+    const { findings, comparisons } = summarise({ ...run, plan, trials });
+    expect(findings[1]).toMatch(/^depth 16 has the highest throughput: /);
+    expect(comparisons[0]?.sentence).toMatch(/^depth 16 .* depth 1 /);
+  });
+
   it('ranks nothing when the ranking was taken away', () => {
     const findings = findingsOf({}, 'generator-limited: the producer was the limit');
     expect(findings[1]).toBe('no ranking: generator-limited: the producer was the limit');

@@ -174,4 +174,20 @@ describe('no-valid-trial', () => {
     });
     expect(finding(noValidTrial, { trials, status: 'interrupted' })).toBeUndefined();
   });
+
+  it('lets the others stand when only the load of a variant could not be made, and not when something else failed', () => {
+    const missed = { id: 'missed-schedule', status: 'fail', evidence: '', remedy: '' } as const;
+    const failed = { id: 'failed-operations', status: 'fail', evidence: '', remedy: '' } as const;
+    const { plan } = resultFixture();
+    const measured = plan.variants.map(({ name }, index) => trialFixture(name, 1, index + 1));
+    const leaveOutFirst = (validity: Trial['validity']): Trial[] =>
+      measured.map((trial, index) => (index === 0 ? { ...trial, state: 'invalid', validity } : trial));
+    expect(finding(noValidTrial, { trials: leaveOutFirst([missed]) })).toMatchObject({
+      status: 'warn',
+      evidence: `the load of ${plan.variants[0]?.name} could not be made, so nothing is said of it; the others stand`,
+    });
+    expect(finding(noValidTrial, { trials: leaveOutFirst([missed, failed]) })?.status).toBe('fail');
+    const none = measured.map((trial): Trial => ({ ...trial, state: 'invalid', validity: [missed] }));
+    expect(finding(noValidTrial, { trials: none })?.status).toBe('fail');
+  });
 });

@@ -166,9 +166,7 @@ describe('littles-law', () => {
     // the figures that were published (MISSION 3): 740 users, 31,000 per second, 100 ms
     const published = finding(littlesLaw, { closedLoop: { ...closedLoop, meanLatencyNs: 100_000_000 } });
     expect(published?.status).toBe('warn');
-    expect(published?.evidence).toBe(
-      '740 messages in flight; 31,000 per second x 100 ms mean latency is 3,100',
-    );
+    expect(published?.evidence).toBe('740 in flight; 31,000 per second x 100 ms mean latency is 3,100');
   });
 });
 

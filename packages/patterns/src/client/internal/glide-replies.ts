@@ -95,8 +95,8 @@ const ERROR_WORDS: Readonly<Record<string, string>> = {
  * Puts an error reply back into Redis' words (`WRONGTYPE: Operation` was `WRONGTYPE Operation`) and names what was
  * refused before it was written in the words the adapters know; anything else stays as it is.
  */
-export function errorFromGlide(error: unknown): unknown {
-  if (!(error instanceof Error)) return error;
+export function errorFromGlide(error: unknown): Error {
+  if (!(error instanceof Error)) return new Error(String(error), { cause: error });
   const { message } = error;
   const known = /^An error was signalled by the server: - (\w+): (.*)$/s.exec(message);
   const word = ERROR_WORDS[known?.[1] ?? ''];

@@ -28,16 +28,24 @@ const STATUS_REPLIES = new Set([
     'SAVE',
   ],
 ]);
-const STATUS_SUBCOMMANDS = new Set(['CLIENT SETNAME', 'CONFIG SET', 'CONFIG RESETSTAT', 'SCRIPT FLUSH']);
+/** Of these the subcommand decides. */
+const STATUS_SUBCOMMANDS: ReadonlyMap<string, ReadonlySet<string>> = new Map([
+  ['CLIENT', new Set(['SETNAME'])],
+  ['CONFIG', new Set(['SET', 'RESETSTAT'])],
+  ['SCRIPT', new Set(['FLUSH'])],
+]);
 
 export function answersWithStatus([name, subcommand]: RedisCommand): boolean {
-  return STATUS_REPLIES.has(String(name)) || STATUS_SUBCOMMANDS.has(`${name} ${subcommand}`);
+  const command = String(name);
+  return STATUS_REPLIES.has(command) || STATUS_SUBCOMMANDS.get(command)?.has(String(subcommand)) === true;
 }
 
 /** Brings a raw reply into the shape of the contract, whatever the library and the protocol version. */
-export function replyFrom(command: RedisCommand | undefined, raw: RawReply): RedisReply {
-  const name = String(command?.[0]);
-  if (STREAM_READS.has(name) && Array.isArray(raw) && !Array.isArray(raw[0])) return pairs(raw);
+export function replyFrom(command: RedisCommand, raw: RawReply): RedisReply {
+  // What nests nothing needs no look at the command, and most replies are so.
+  if (!Array.isArray(raw)) return normalise(raw);
+  const name = String(command[0]);
+  if (STREAM_READS.has(name) && !Array.isArray(raw[0])) return pairs(raw);
   return BULK_ONLY.has(name) && isPlain(raw) ? raw : normalise(raw);
 }
 
@@ -85,9 +93,12 @@ function normalise(raw: RawReply): RedisReply {
   return raw;
 }
 
+/** Signs and digits come before it, letters after. */
+const DIGIT_NINE = '9'.charCodeAt(0);
+
 /** A status (`OK`) is never made of digits alone, so text that is must be an integer. */
 function integerOrStatus(text: string): RedisReply {
-  if (!/^[+-]?\d+$/.test(text)) return text;
+  if (text.charCodeAt(0) > DIGIT_NINE || !/^[+-]?\d+$/.test(text)) return text;
   const value = Number(text);
   return Number.isSafeInteger(value) ? value : BigInt(text);
 }

@@ -8,8 +8,8 @@ import { type RawReply, replyFrom } from './replies.js';
  */
 export interface Wire {
   readonly isReady: boolean;
-  /** Writes the commands at once, in order; one promise each, which rejects with what the library rejects with. */
-  write(commands: readonly RedisCommand[]): Promise<RawReply>[];
+  /** Writes the commands at once, in order. */
+  write(commands: readonly RedisCommand[]): Due;
   /** Subscribes this wire; resolves when Redis has confirmed. */
   subscribe(channel: Channel, onMessage: (body: Buffer) => void): Promise<void>;
   /** Resolves when Redis has confirmed; all that was published before has been delivered by then. */
@@ -24,6 +24,30 @@ export interface Channel {
   /** By SSUBSCRIBE. */
   readonly sharded: boolean;
 }
+
+/**
+ * What Redis owes for one write, as the library tells of it. Whatever an `Error` or a rejection says, it says in the
+ * library's words; `failureOf` sorts it.
+ */
+export type Due =
+  /** One promise for each command, settled as its answer comes: what came before a loss is known. */
+  | {
+      readonly state: 'each';
+      readonly replies: readonly Promise<RawReply>[];
+      /**
+       * For libraries whose replies have to be looked at with the command in hand. It is called when all are there:
+       * chained to each promise it would cost another promise and a closure for each command.
+       * What it throws leaves the command `unknown`.
+       */
+      readonly read?: Read;
+    }
+  /**
+   * One promise for all of them, with an `Error` in the place of a reply that is none. It rejects when the one answer
+   * does not come, and then nothing is known of any. For libraries that hand replies over together.
+   */
+  | { readonly state: 'together'; readonly replies: Promise<readonly (RawReply | Error)[]> };
+
+type Read = (command: RedisCommand, reply: RawReply) => RawReply;
 
 /** Opens a wire of its own; `onLost` is called at most once, when the socket is gone and was not destroyed by us. */
 export type OpenWire = (name: string, onLost: (error: Error | undefined) => void) => Promise<Wire>;
@@ -46,7 +70,7 @@ export function exchange(
 ): Promise<CommandOutcome[]> {
   if (commands.length === 0) return Promise.resolve([]);
   if (!wire.isReady) return Promise.resolve(notSent(commands));
-  const replies = wire.write(commands);
+  const due = wire.write(commands);
   return new Promise((resolve) => {
     const finish = (outcomes: CommandOutcome[]): void => {
       clearTimeout(timer);
@@ -54,30 +78,39 @@ export function exchange(
       resolve(outcomes);
     };
     const giveUp = (cause: Error): void => {
-      settledSoFar(commands, replies, cause).then(finish);
+      settledSoFar(commands, due, cause).then(finish);
     };
     const timer = setTimeout(() => giveUp(new Error(`no answer within ${deadlineMs} ms`)), deadlineMs);
     breakers?.add(giveUp);
-    Promise.all(replies).then(
-      (raws) => finish(raws.map((raw, index) => outcomeOf(commands[index], raw))),
-      () => allSettled(commands, replies).then(finish),
-    );
+    allSettled(commands, due).then(finish);
   });
 }
 
-/** An error of one does not hide the others. */
-function allSettled(
-  commands: readonly RedisCommand[],
-  replies: readonly Promise<RawReply>[],
-): Promise<CommandOutcome[]> {
-  return Promise.all(
-    replies.map((reply, index) =>
-      reply.then(
-        (raw) => outcomeOf(commands[index], raw),
-        (reason) => failureOf(commands[index], reason),
-      ),
-    ),
+function allSettled(commands: readonly RedisCommand[], due: Due): Promise<CommandOutcome[]> {
+  if (due.state === 'together') {
+    return due.replies.then(
+      (replies) => commands.map((command, index) => outcomeOf(command, replies[index])),
+      (reason) => commands.map((command) => failureOf(command, reason)),
+    );
+  }
+  const { replies, read } = due;
+  return Promise.all(replies).then(
+    (raws) => commands.map((command, index) => outcomeOf(command, raws[index], read)),
+    // An error of one does not hide the others.
+    () => Promise.all(commands.map((command, index) => settled(command, replies[index], read))),
   );
+}
+
+async function settled(
+  command: RedisCommand,
+  reply: Promise<RawReply> | undefined,
+  read: Read | undefined,
+): Promise<CommandOutcome> {
+  try {
+    return outcomeOf(command, await reply, read);
+  } catch (reason) {
+    return failureOf(command, reason);
+  }
 }
 
 const PENDING: unique symbol = Symbol('pending');
@@ -85,26 +118,34 @@ const PENDING: unique symbol = Symbol('pending');
 /** The fates that are known now; the others are unknown. */
 async function settledSoFar(
   commands: readonly RedisCommand[],
-  replies: readonly Promise<RawReply>[],
+  due: Due,
   cause: Error,
 ): Promise<CommandOutcome[]> {
   // Queued behind what has already settled, so it wins only against what has not.
   const pending = new Promise<typeof PENDING>((resolve) => setImmediate(resolve, PENDING));
+  if (due.state === 'together') {
+    const outcomes = await Promise.race([allSettled(commands, due), pending]);
+    return outcomes === PENDING ? commands.map((command) => unknown(command, cause)) : outcomes;
+  }
   return Promise.all(
-    replies.map(async (reply, index) => {
-      const command = commands[index];
-      try {
-        const raw = await Promise.race([reply, pending]);
-        return raw === PENDING ? unknown(command, cause) : outcomeOf(command, raw);
-      } catch (reason) {
-        return failureOf(command, reason);
-      }
+    commands.map(async (command, index) => {
+      const outcome = await Promise.race([settled(command, due.replies[index], due.read), pending]);
+      return outcome === PENDING ? unknown(command, cause) : outcome;
     }),
   );
 }
 
-function outcomeOf(command: RedisCommand | undefined, raw: RawReply): CommandOutcome {
-  return { state: 'ok', reply: replyFrom(command, raw) };
+/** Shared by all that were answered so, which most writes are: an object for each would only be collected again. */
+const OK: CommandOutcome = Object.freeze({ state: 'ok', reply: 'OK' });
+
+function outcomeOf(command: RedisCommand, answer: RawReply | Error, read?: Read): CommandOutcome {
+  try {
+    if (answer instanceof Error) return failureOf(command, answer);
+    const raw = read === undefined ? answer : read(command, answer);
+    return raw === 'OK' ? OK : { state: 'ok', reply: replyFrom(command, raw) };
+  } catch (unusable) {
+    return failureOf(command, unusable);
+  }
 }
 
 /** How long connecting may take, greeting included, in milliseconds. */
