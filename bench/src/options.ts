@@ -14,7 +14,7 @@ export interface BenchOptions {
 
 export const USAGE = `usage: npm run bench -- [options]
 
-  --only a,b     items (a to h) or names of lines, by comma; default: all
+  --only a,b     items (a to i) or names of lines, by comma; default: all
   --rounds N     trials of each side; default 7, the fewest full ones that leave room for a disturbed one
   --quick        6 rounds of a tenth of the messages, for a look
   --seed N       of the order within the rounds; default 1

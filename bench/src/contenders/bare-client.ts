@@ -30,6 +30,12 @@ const channel = {
 
 export const bareList = { name: 'bare LPUSH pipeline', openSender: opener(list) } satisfies Contender;
 
+export const bareReliableList = {
+  name: 'bare LPUSH pipeline',
+  openSender: opener(list),
+  openReceiver: async (url, { batch }) => ({ start: (handle) => moveAndRemove(url, batch, handle) }),
+} satisfies Contender;
+
 export const bareStream = {
   name: 'bare XADD pipeline',
   openSender: opener(stream),
@@ -87,6 +93,32 @@ async function readGroup(url: string, batch: number, handle: (body: string) => v
         acknowledge.push(id);
       }
       client.sendCommand(acknowledge).catch(endTrial);
+    }
+  };
+  loop().catch(endTrial);
+}
+
+const PROCESSING = `${KEY}:processing`;
+
+/**
+ * Moves, handles, removes, moves again. One command per message, as a list has none for several, but many in one write:
+ * the others of a batch follow the one that waits.
+ */
+async function moveAndRemove(url: string, batch: number, handle: (body: string) => void): Promise<void> {
+  const client = await connectNodeRedis(url);
+  const wait = ['BLMOVE', KEY, PROCESSING, 'RIGHT', 'LEFT', String(BLOCK_MS / 1000)];
+  const move = ['LMOVE', KEY, PROCESSING, 'RIGHT', 'LEFT'];
+  const loop = async (): Promise<never> => {
+    for (;;) {
+      const moves = client.multi().addCommand(wait);
+      for (let count = 1; count < batch; count++) moves.addCommand(move);
+      const removals = client.multi();
+      for (const body of await moves.execAsPipeline()) {
+        if (typeof body !== 'string') continue;
+        handle(body);
+        removals.addCommand(['LREM', PROCESSING, '-1', body]);
+      }
+      removals.execAsPipeline().catch(endTrial);
     }
   };
   loop().catch(endTrial);

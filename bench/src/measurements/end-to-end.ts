@@ -21,6 +21,8 @@ export const endToEnd = {
   sides: {
     weir: side('weir-stream-group', 'weir stream-group', 200_000),
     bare: side('bare-stream', 'bare client', 200_000),
+    'weir-reliable-queue': side('weir-reliable-queue', 'weir reliable-queue', 200_000),
+    'bare-list': side('bare-reliable-list', 'bare client', 200_000),
     bullmq: side('bullmq', 'BullMQ 6.7', 20_000),
     'bee-queue': side('bee-queue', 'bee-queue 2', 20_000),
   },
@@ -54,6 +56,16 @@ export const endToEnd = {
       target: 6,
       better: 'higher',
       conditions: `${CONDITIONS}; batch ${BATCH} against concurrency ${CONCURRENCY}`,
+    },
+    {
+      name: 'reliable-queue-vs-bare-client',
+      item: 'i',
+      figure: 'messagesPerSecond',
+      side: 'weir-reliable-queue',
+      baseline: 'bare-list',
+      target: 0.5,
+      better: 'higher',
+      conditions: `${CONDITIONS}; both move ${BATCH} at a time`,
     },
   ],
 } satisfies Measurement;

@@ -40,7 +40,7 @@ export const UNITS = {
 export interface LineDefinition {
   readonly name: string;
   /** Item of the bench's specification; `--only a` means all its lines. */
-  readonly item: 'a' | 'b' | 'c' | 'd' | 'e' | 'f' | 'g' | 'h';
+  readonly item: 'a' | 'b' | 'c' | 'd' | 'e' | 'f' | 'g' | 'h' | 'i';
   readonly figure: Figure;
   /** Name of the side that is judged; of several, the one with the best median. */
   readonly side: string | readonly string[];

@@ -1,3 +1,4 @@
+import { deadLettersOf } from './internal/dead-letters.js';
 import { listMedium } from './internal/list-medium.js';
 import { consumerSettings, keySettings } from './internal/options.js';
 import { PollingConsumer } from './internal/polling-consumer.js';
@@ -68,5 +69,7 @@ export const reliableQueue = {
     );
   },
   inspect: (client, options) => inspectQueue(client, keySettings(options, medium.defaultKey).key),
+  deadLetters: (client, options) =>
+    deadLettersOf(client, keySettings(options, medium.defaultKey).key, medium.type),
   destroy: (client, options) => destroyQueue(client, keySettings(options, medium.defaultKey).key),
 } satisfies MessagingPattern;

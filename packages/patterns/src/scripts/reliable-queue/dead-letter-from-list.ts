@@ -6,21 +6,19 @@ export const DEAD_LETTER_FROM_LIST = `
 -- an earlier call whose reply was lost: no second dead letter is written.
 --
 -- KEYS[1] processing list    KEYS[2] dead-letter stream    KEYS[3] recorded attempts
--- ARGV[1] message    ARGV[2] its digest    ARGV[3] its id    ARGV[4] reason    ARGV[5] attempts
--- ARGV[6] name of the content field
+-- ARGV[1] digest of the message    ARGV[2...] names and values of the dead letter, the message itself last
 --
 -- Returns 1 when it was moved, 0 when it is not there any more.
+local message = ARGV[#ARGV]
 redis.call('XLEN', KEYS[2])
-if redis.call('LREM', KEYS[1], -1, ARGV[1]) == 0 then
+if redis.call('LREM', KEYS[1], -1, message) == 0 then
   return 0
 end
-local added = redis.pcall(
-  'XADD', KEYS[2], '*', 'id', ARGV[3], 'reason', ARGV[4], 'attempts', ARGV[5], ARGV[6], ARGV[1]
-)
+local added = redis.pcall('XADD', KEYS[2], '*', unpack(ARGV, 2))
 if type(added) == 'table' and added.err then
-  redis.call('RPUSH', KEYS[1], ARGV[1])
+  redis.call('RPUSH', KEYS[1], message)
   return added
 end
-redis.call('HDEL', KEYS[3], ARGV[2])
+redis.call('HDEL', KEYS[3], ARGV[1])
 return 1
 `;

@@ -44,6 +44,8 @@ export class ReliableQueuePoller implements Poller {
   readonly #attempts: BegunAttempts;
   readonly #finished: FinishedDeliveries;
   readonly #retries = new RetrySchedule();
+  /** Of held messages: ids of those whose move to the dead letters was not answered. */
+  readonly #movesInDoubt = new Set<string>();
   /** What the handler works on at this moment. */
   #inHandler: readonly Buffer[] = [];
   #mustGiveBack = false;
@@ -286,14 +288,18 @@ export class ReliableQueuePoller implements Poller {
     const { counters } = this.#run;
     const [outcome] = await this.#reader().exchange([this.#list.deadLetter(held)]);
     if (outcome?.state !== 'ok') {
+      if (outcome?.state === 'unknown') this.#movesInDoubt.add(held.id);
       this.#run.report(outcome?.error);
       this.#retries.put({ ...held, dueAt: performance.now() + MOVE_AGAIN_MS });
       return;
     }
     this.#retries.remove(held.id);
     counters.inFlight--;
-    if (outcome.reply === 1) counters.deadLettered++;
+    // Not there any more: the move before this one was carried out, or the message was taken from us.
+    const isMoved = outcome.reply === 1 || this.#movesInDoubt.has(held.id);
+    if (isMoved) counters.deadLettered++;
     else counters.fenced++;
+    this.#movesInDoubt.delete(held.id);
     this.#run.report(held.error);
   }
 }

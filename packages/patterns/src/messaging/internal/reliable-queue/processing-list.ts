@@ -3,9 +3,10 @@ import { DEAD_LETTER_FROM_LIST } from '../../../scripts/reliable-queue/dead-lett
 import { FINISH } from '../../../scripts/reliable-queue/finish.js';
 import { GIVE_BACK } from '../../../scripts/reliable-queue/give-back.js';
 import { TAKE } from '../../../scripts/reliable-queue/take.js';
+import { deadLetterFields } from '../dead-letters.js';
 import type { ConsumerSettings } from '../options.js';
 import type { Held } from '../retry-schedule.js';
-import { deadLetterKey, FIELD } from '../streams.js';
+import { deadLetterKey } from '../streams.js';
 import { attemptsKey, digestOf, leasesKey, memberOf, processingKey } from './keys.js';
 
 /** Records of messages that nobody comes back to go away by themselves. */
@@ -67,17 +68,11 @@ export class ProcessingList {
   }
 
   deadLetter(held: Held): RedisCommand {
-    const { raw, id, error, attempts } = held;
     const keys = [this.key, deadLetterKey(this.#queue), attemptsKey(this.#queue)];
-    const reason = error.message.slice(0, LONGEST_REASON);
-    return [
-      ...['EVAL', DEAD_LETTER_FROM_LIST, '3', ...keys, raw, digestOf(raw), id],
-      ...[reason, String(attempts), FIELD],
-    ];
+    const fields = deadLetterFields({ ...held, place: held.id });
+    return ['EVAL', DEAD_LETTER_FROM_LIST, '3', ...keys, digestOf(held.raw), ...fields];
   }
 }
-
-const LONGEST_REASON = 500;
 
 /** Takes the work of a consumer away whose lease has run out. Does nothing when it has been renewed meanwhile. */
 export function takeAwayCommand(queue: string, member: string): RedisCommand {
