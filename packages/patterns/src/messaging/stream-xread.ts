@@ -1,3 +1,4 @@
+import { deadLettersOf } from './internal/dead-letters.js';
 import { destroyLog, inspectLog, streamLength } from './internal/log-stream.js';
 import { consumerSettings, keySettings } from './internal/options.js';
 import { PollingConsumer } from './internal/polling-consumer.js';
@@ -60,4 +61,7 @@ export const streamXread = {
   },
   inspect: async (client, options) => inspectLog(client, keySettings(options, medium.defaultKey).key),
   destroy: async (client, options) => destroyLog(client, keySettings(options, medium.defaultKey).key),
+  deadLetters(client, options) {
+    return deadLettersOf(client, keySettings(options, medium.defaultKey).key, medium.type);
+  },
 } satisfies MessagingPattern;

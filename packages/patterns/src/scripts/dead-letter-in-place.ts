@@ -9,8 +9,8 @@ export const DEAD_LETTER_IN_PLACE = `
 -- stream: the newest 100 are looked through.
 --
 -- KEYS[1] dead-letter stream
--- ARGV[1] entry id   ARGV[2] reader     ARGV[3] reason
--- ARGV[4] attempts   ARGV[5] name of the content field   ARGV[6] content
+-- ARGV[1] entry id     ARGV[2] reader
+-- ARGV[3...] names and values of the dead letter
 --
 -- Returns 1 when the message was added, 0 when it was there.
 for _, letter in ipairs(redis.call('XREVRANGE', KEYS[1], '+', '-', 'COUNT', 100)) do
@@ -24,7 +24,6 @@ for _, letter in ipairs(redis.call('XREVRANGE', KEYS[1], '+', '-', 'COUNT', 100)
     return 0
   end
 end
-redis.call('XADD', KEYS[1], '*', 'id', ARGV[1], 'reason', ARGV[3], 'attempts', ARGV[4], 'reader', ARGV[2],
-  ARGV[5], ARGV[6])
+redis.call('XADD', KEYS[1], '*', 'reader', ARGV[2], unpack(ARGV, 3))
 return 1
 `;

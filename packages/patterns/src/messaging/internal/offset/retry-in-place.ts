@@ -2,12 +2,12 @@ import type { RedisCommand } from '../../../client/redis-client.js';
 import { DEAD_LETTER_IN_PLACE } from '../../../scripts/dead-letter-in-place.js';
 import type { HandlerContext } from '../../pattern.js';
 import { Backoff } from '../backoff.js';
+import { deadLetterFields } from '../dead-letters.js';
 import { ReceivedMessage } from '../message.js';
 import type { Reader } from '../reader.js';
 import type { Run } from '../run.js';
-import { deadLetterKey, FIELD, type StreamEntry } from '../streams.js';
+import { deadLetterKey, type StreamEntry } from '../streams.js';
 
-const LONGEST_REASON = 500;
 const EMPTY = Buffer.alloc(0);
 
 /** A message whose first attempt failed. */
@@ -55,7 +55,7 @@ async function moveToDeadLetters(
   const { key, consumerName } = run.settings;
   const command: RedisCommand = [
     ...['EVAL', DEAD_LETTER_IN_PLACE, '1', deadLetterKey(key), entry.id, consumerName],
-    ...[error.message.slice(0, LONGEST_REASON), String(attempts), FIELD, entry.raw ?? EMPTY],
+    ...deadLetterFields({ place: entry.id, error, attempts, raw: entry.raw ?? EMPTY }),
   ];
   const backoff = new Backoff();
   for (;;) {
