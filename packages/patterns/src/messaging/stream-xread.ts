@@ -1,3 +1,4 @@
+import { deadLettersOf } from './internal/dead-letters.js';
 import { destroyLog, inspectLog, streamLength } from './internal/log-stream.js';
 import { consumerSettings, keySettings } from './internal/options.js';
 import { PollingConsumer } from './internal/polling-consumer.js';
@@ -57,6 +58,9 @@ export const streamXread = {
   createConsumer(client, options) {
     const settings = consumerSettings(options, medium.defaultKey);
     return new PollingConsumer(client, NAME, settings, (run, reader) => new XreadPoller(client, run, reader));
+  },
+  deadLetters(client, options) {
+    return deadLettersOf(client, keySettings(options, medium.defaultKey).key, medium.type);
   },
   inspect: async (client, options) => inspectLog(client, keySettings(options, medium.defaultKey).key),
   destroy: async (client, options) => destroyLog(client, keySettings(options, medium.defaultKey).key),
