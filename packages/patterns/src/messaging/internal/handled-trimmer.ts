@@ -43,10 +43,10 @@ export class HandledTrimmer {
     this.#step = Math.min(Math.max(Math.ceil(keep / 10), SHORTEST_STEP), LONGEST_STEP);
   }
 
-  /** @param outcomes of XADDs, in order */
+  /** @param outcomes of XADDs, in order; those of other commands do not answer with an id */
   saw(outcomes: readonly CommandOutcome[]): void {
     for (const outcome of outcomes) {
-      if (outcome.state !== 'ok') continue;
+      if (outcome.state !== 'ok' || !Buffer.isBuffer(outcome.reply)) continue;
       const number = this.#written++;
       if (number % this.#step === 0) this.#checkpoints.push({ id: textOf(outcome.reply), number });
     }

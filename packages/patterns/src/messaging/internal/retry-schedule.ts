@@ -41,10 +41,6 @@ export class RetrySchedule {
     return [...this.#held.values()];
   }
 
-  all(): Held[] {
-    return [...this.#held.values()];
-  }
-
   /** Those whose time has come, longest waiting first. They stay until removed or put anew. */
   due(now: number): Held[] {
     return [...this.#held.values()]
