@@ -52,6 +52,7 @@ export const streamGroup = {
     competingConsumers: true,
     replay: true,
     onHandlerError: 'retry-then-dead-letter',
+    takeover: true,
   },
   commands: {
     send: [{ name: 'XADD', per: 'message' }],

@@ -36,7 +36,8 @@ export async function groupBacklog(client: RedisClient, key: string): Promise<nu
   return longest;
 }
 
-async function readGroups(client: RedisClient, key: string): Promise<RedisReply[] | undefined> {
+/** @returns what XINFO GROUPS says of each; `undefined` without a stream */
+export async function readGroups(client: RedisClient, key: string): Promise<RedisReply[] | undefined> {
   try {
     const reply = await client.send(['XINFO', 'GROUPS', key]);
     return Array.isArray(reply) ? reply : [];

@@ -16,6 +16,7 @@ import type {
 } from '../pattern.js';
 import { encodeEnvelope, headerPrefix } from './envelope.js';
 import { foreignKeyError, type RedisType } from './foreign-key.js';
+import { HandledTrimmer } from './handled-trimmer.js';
 import { InFlightWindow } from './in-flight-window.js';
 import { check, type ProducerSettings, producerSettings } from './options.js';
 import { assertServerKnows } from './required-commands.js';
@@ -46,7 +47,11 @@ const CHUNK_BYTES = 1024 * 1024;
 
 /** @throws {InvalidOptionError} */
 export function createProducer(client: RedisClient, medium: Medium, options?: ProducerOptions): Producer {
-  return new PipeliningProducer(client, medium, producerSettings(options, medium.defaultKey));
+  const settings = producerSettings(options, medium.defaultKey);
+  const { keepHandled } = settings;
+  const isPossible = keepHandled === undefined || medium.type === 'stream';
+  check('keepHandled', keepHandled, isPossible, 'left out: only a stream keeps what was handled');
+  return new PipeliningProducer(client, medium, settings);
 }
 
 class PipeliningProducer implements Producer {
@@ -55,6 +60,7 @@ class PipeliningProducer implements Producer {
   readonly #settings: ProducerSettings;
   readonly #prefix: string;
   readonly #window: InFlightWindow;
+  readonly #trimmer: HandledTrimmer | undefined;
   readonly #sending = new Set<Promise<unknown>>();
   /** The writing of the send before; a send writes its chunks without another's in between. */
   #turn: Promise<void> = Promise.resolve();
@@ -72,6 +78,8 @@ class PipeliningProducer implements Producer {
     this.#settings = settings;
     this.#prefix = headerPrefix(settings.producerId);
     this.#window = new InFlightWindow(settings.maxInFlight);
+    const { key, keepHandled } = settings;
+    this.#trimmer = keepHandled === undefined ? undefined : new HandledTrimmer(client, key, keepHandled);
   }
 
   get id(): string {
@@ -79,13 +87,7 @@ class PipeliningProducer implements Producer {
   }
 
   send(bodies: readonly MessageBody[]): Promise<SendReceipt> {
-    const sending = this.#send(bodies);
-    this.#sending.add(sending);
-    const forget = (): void => {
-      this.#sending.delete(sending);
-    };
-    sending.then(forget, forget);
-    return sending;
+    return this.#closeWaitsFor(this.#send(bodies));
   }
 
   counters(): ProducerCounters {
@@ -101,6 +103,15 @@ class PipeliningProducer implements Producer {
   async close(): Promise<void> {
     this.#closed = true;
     await Promise.allSettled(this.#sending);
+  }
+
+  #closeWaitsFor<Result>(work: Promise<Result>): Promise<Result> {
+    this.#sending.add(work);
+    const forget = (): void => {
+      this.#sending.delete(work);
+    };
+    work.then(forget, forget);
+    return work;
   }
 
   async #send(bodies: readonly MessageBody[]): Promise<SendReceipt> {
@@ -156,6 +167,8 @@ class PipeliningProducer implements Producer {
     const commands = this.#medium.commands(this.#settings.key, chunk);
     const outcomes = await this.#client.sendMany(commands, { deadlineMs: this.#settings.deadlineMs });
     this.#window.leave(chunk.length);
+    this.#trimmer?.saw(outcomes);
+    if (this.#trimmer?.isDue) void this.#closeWaitsFor(this.#trimmer.trim());
 
     const failures: SendFailure[] = [];
     let received = 0;

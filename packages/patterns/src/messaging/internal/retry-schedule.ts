@@ -9,6 +9,8 @@ export interface Held {
   readonly next: 'handle' | 'dead-letter';
   /** When, by `performance.now()`. */
   readonly dueAt: number;
+  /** It may be in the dead letters already: an answer was lost. Default false. */
+  readonly isMoveInDoubt?: boolean;
 }
 
 /**
@@ -30,8 +32,9 @@ export class RetrySchedule {
     this.#held.set(held.id, held);
   }
 
-  remove(id: string): void {
-    this.#held.delete(id);
+  /** @returns whether it was there */
+  remove(id: string): boolean {
+    return this.#held.delete(id);
   }
 
   all(): Held[] {

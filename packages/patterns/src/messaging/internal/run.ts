@@ -24,6 +24,7 @@ export class Run {
   readonly #handler: MessageHandler;
   readonly #wakers = new Set<() => void>();
   #abandoned = false;
+  #handling = false;
 
   constructor(settings: ConsumerSettings, handler: MessageHandler) {
     this.settings = settings;
@@ -37,6 +38,7 @@ export class Run {
    */
   async handOver(messages: readonly Message[], context: HandlerContext = NO_CONTEXT): Promise<Failures> {
     for (;;) {
+      if (this.#abandoned) throw new Abandoned();
       const failures = await this.#call(messages, context);
       if (this.#abandoned) throw new Abandoned();
       if (!(failures instanceof DependencyUnavailableError)) {
@@ -85,6 +87,11 @@ export class Run {
     return this.#abandoned;
   }
 
+  /** The handler has been called and has not returned. */
+  get isHandling(): boolean {
+    return this.#handling;
+  }
+
   /** Tells the user about an error that the consumer survived. A logger that throws must not end the run. */
   report(error: unknown): void {
     try {
@@ -99,6 +106,7 @@ export class Run {
     context: HandlerContext,
   ): Promise<Failures | DependencyUnavailableError> {
     this.counters.batches++;
+    this.#handling = true;
     try {
       await this.#handler(messages, context);
       return NONE;
@@ -110,6 +118,8 @@ export class Run {
       }
       const error = thrown instanceof Error ? thrown : new Error(String(thrown));
       return new Map(messages.map((_message, index) => [index, error]));
+    } finally {
+      this.#handling = false;
     }
   }
 }

@@ -60,6 +60,11 @@ export function textOf(reply: RedisReply | undefined): string {
   return Buffer.isBuffer(reply) ? reply.toString('latin1') : String(reply);
 }
 
+/** A list of ids, as XCLAIM JUSTID and the scripts answer. */
+export function idsIn(reply: RedisReply | undefined): string[] {
+  return Array.isArray(reply) ? reply.map(textOf) : [];
+}
+
 export function integerOf(reply: RedisReply | undefined): number {
   return typeof reply === 'number' ? reply : Number(reply ?? 0);
 }
@@ -127,6 +132,13 @@ export function compareIds(a: string, b: string): number {
   const byTime = BigInt(aMs) - BigInt(bMs);
   const difference = byTime === 0n ? BigInt(aSequence) - BigInt(bSequence) : byTime;
   return difference === 0n ? 0 : difference < 0n ? -1 : 1;
+}
+
+/** The smallest id after this one. */
+export function nextId(id: string): string {
+  const [ms = '0', sequence = '0'] = id.split('-');
+  const next = BigInt(sequence) + 1n;
+  return next < 2n ** 64n ? `${ms}-${next}` : `${BigInt(ms) + 1n}-0`;
 }
 
 /** Where messages go that were given up. */
