@@ -59,6 +59,7 @@ export function measurementOf(record: FaultRecord): Measurement {
         refused: refusedOf(record),
         batch: options.batch,
         consumers: record.consumers.length,
+        strikes: fault.strikes ?? 1,
         isTransactional: options.offset === 'store' && pattern.capabilities.storedOffset === true,
       }),
       outcomeOf(record, ledger),

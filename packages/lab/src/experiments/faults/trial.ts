@@ -27,10 +27,12 @@ import { measurementOf } from './measurement.js';
 import type { FaultsOptions } from './options.js';
 import { waitUntil } from './wait-until.js';
 
-/** Steps that never end by themselves are given up after the outage and this long, in milliseconds. */
+/** Steps that never end by themselves are given up after the load, the outage and this long, in milliseconds. */
 const PATIENCE_MS = 10_000;
 /** How long nothing may happen before what is missing counts as missing; retries and blocked reads come on top. */
 const QUIET_MS = 400;
+/** A fault strikes in the second quarter of so many messages, or of all where there are fewer. */
+const LONGEST_LEAD = 2000;
 /** Messages sent after the fault, all of which must come through. */
 const TAIL = 20;
 /** Sent to see whether anybody listens again. */
@@ -178,12 +180,15 @@ class FaultTrial {
     if (isDraining) await crew.setStoreDown(true);
     if (point === 'mid-pipeline') this.#ground.proxy.set({ toServer: { latencyMs: STRETCH_MS } });
     const load = this.#sendLoad();
+    // Awaited below; a trial that fails before that ends the producer, which is then no failure of its own.
+    load.catch(() => undefined);
     if (fault.strike === undefined) return { sends: await load, struckAtNs: undefined };
 
     let stopping: Promise<unknown> = Promise.resolve();
     if (isDraining) {
       await load;
       stopping = crew.stop(this.#patienceMs);
+      stopping.catch(() => undefined);
       await crew.setStoreDown(false);
     }
     const consumer = point === 'mid-pipeline' ? await this.#pipelineUnderWay() : await this.#trapped();
@@ -208,6 +213,8 @@ class FaultTrial {
       },
     };
     await fault.strike(stage);
+    // A reply that was to be lost and has not been must not be lost to what comes after the fault.
+    ground.proxy.disarm();
     crew.release();
     if (point === 'mid-pipeline') ground.proxy.set({ toServer: NO_DELAY });
     const sends = await load;
@@ -355,9 +362,9 @@ class FaultTrial {
 
   #consumerSettings(): FaultConsumerSettings[] {
     const { pattern, fault, point } = this.#case;
-    const { client, batch, blockMs, leaseMs, retryDelaysMs, store, offset, every } = this.#options;
+    const { client, batch, blockMs, leaseMs, retryDelaysMs, store, offset, every, consumers } = this.#options;
     const { competingConsumers, storedOffset } = pattern.capabilities;
-    const count = competingConsumers ? (fault.consumers ?? 1) : 1;
+    const count = competingConsumers ? (consumers ?? fault.consumers ?? 1) : 1;
     const trap: Trap | undefined =
       point === undefined || point === 'mid-pipeline' ? undefined : { sequence: this.#struckSequence, point };
     return Array.from({ length: count }, (_, index) => ({
@@ -380,9 +387,9 @@ class FaultTrial {
     }));
   }
 
-  /** The message at which the fault strikes: in the second quarter, the same for every pattern of a seed. */
+  /** The message at which the fault strikes: early in a long load, the same for every pattern of a seed. */
   get #struckSequence(): number {
-    const quarter = this.#options.messages / 4;
+    const quarter = Math.min(this.#options.messages, LONGEST_LEAD) / 4;
     return Math.floor(quarter + seededRandom(this.#context.seed)() * quarter);
   }
 
@@ -399,7 +406,8 @@ class FaultTrial {
   }
 
   get #patienceMs(): number {
-    return PATIENCE_MS + 2 * this.#options.outageMs;
+    const { messages, perSecond, outageMs } = this.#options;
+    return PATIENCE_MS + 2 * outageMs + (messages / perSecond) * 1000;
   }
 
   get #workers() {
