@@ -59,9 +59,6 @@ export const streamXread = {
     const settings = consumerSettings(options, medium.defaultKey);
     return new PollingConsumer(client, NAME, settings, (run, reader) => new XreadPoller(client, run, reader));
   },
-  deadLetters(client, options) {
-    return deadLettersOf(client, keySettings(options, medium.defaultKey).key, medium.type);
-  },
   inspect: async (client, options) => inspectLog(client, keySettings(options, medium.defaultKey).key),
   destroy: async (client, options) => destroyLog(client, keySettings(options, medium.defaultKey).key),
   deadLetters(client, options) {
