@@ -41,6 +41,11 @@ const COMMANDS: readonly CommandEntry[] = [
     load: () => import('./commands/serve.js'),
   },
   {
+    name: 'dead-letters',
+    description: 'list what a pattern gave up, send it again or remove it',
+    load: () => import('./commands/dead-letters.js'),
+  },
+  {
     name: 'list',
     description:
       'list what can be chosen: experiments, patterns, clients, strategies, stores, checks, reporters',

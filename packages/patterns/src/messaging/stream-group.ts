@@ -15,18 +15,21 @@ import type { MessagingPattern, PatternState } from './pattern.js';
  * pending for it until it is acknowledged.
  *
  * Redis commands: XADD; XREADGROUP with `>`; XACK, in one write with the next XREADGROUP so that it costs no
- * round trip; XGROUP CREATE at the start.
+ * round trip; XGROUP CREATE at the start. Now and then XAUTOCLAIM, and scripts that renew, take over, trim and leave.
  *
  * Guarantees: nothing that Redis acknowledged is lost. XACK is sent only after the handler. At the start and after
  * every reconnect a consumer first re-reads what is pending for its name. A message whose handler throws is tried
  * again after each retry delay while others go on, then moved to the dead letters (`<key>:dead`) and acknowledged
  * in one atomic step; a batch that fails as a whole is retried message by message, so a poison message takes no
  * neighbour with it. A message that takes its process down counts attempts too (`<key>:attempts:<group>`, written
- * only for messages found pending at a start).
- * Repeats: what was handled and not yet acknowledged when the process died (up to `batch`), and everything kept
- * in the stream when somebody destroys the group (it is created again from the beginning).
- * Loses: entries that are trimmed before they are handled (counted as `trimmed`), and order, once there are
- * retries or several consumers.
+ * only for messages found pending). What a consumer holds is its own for `leaseMs` without a sign of life, which it
+ * gives while its handler works; then another one takes it over, and what the first one still acknowledges does not
+ * count (`fenced`; how far that goes is said in `internal/group/lease.ts`). A consumer that stops gives back what it did
+ * not finish, and leaves no name behind.
+ * Repeats: what was handled and not yet acknowledged when the process died (up to `batch`) or lost its lease, and
+ * everything kept in the stream when somebody destroys the group (it is created again from the beginning).
+ * Loses: entries that are trimmed before they are handled (counted as `trimmed`; `keepHandled` never does that), and
+ * order, once there are retries or several consumers.
  */
 
 const NAME = 'stream-group';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { compareIds, entriesOf, streamInfoOf } from '../../src/messaging/internal/streams.js';
+import { compareIds, entriesOf, nextId, streamInfoOf } from '../../src/messaging/internal/streams.js';
 
 const bytes = (text: string) => Buffer.from(text);
 
@@ -47,4 +47,12 @@ it('reads XINFO STREAM', () => {
     firstId: '2-0',
     maxDeletedId: '1-0',
   });
+});
+
+it.each([
+  ['0-0', '0-1'],
+  ['7-9007199254740993', '7-9007199254740994'],
+  ['7-18446744073709551615', '8-0'],
+])('finds the id after %s', (id, next) => {
+  expect(nextId(id)).toBe(next);
 });

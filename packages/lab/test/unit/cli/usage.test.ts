@@ -50,6 +50,17 @@ describe('wrong usage ends with 64, says what would be right on stderr and leave
     ['plan messaging --patterns nope', 'there is no pattern "nope"'],
     ['list nope', 'Allowed choices are experiments'],
     ['results --limit 0', '--limit is "0"'],
+    ['dead-letters', 'known actions: list, replay, remove'],
+    ['dead-letters lst', 'there is no action "lst"'],
+    ['dead-letters list', "required option '--pattern <name>' not specified"],
+    ['dead-letters list --pattern nope', 'there is no pattern "nope"'],
+    ['dead-letters list --pattern queue', 'queue has no dead letters'],
+    ['dead-letters list --pattern queue', 'those that have: '],
+    ['dead-letters list --pattern stream-group --count 0', '--count is "0"'],
+    ['dead-letters list --pattern stream-group --redis http://me:s3cret@h', '--redis is'],
+    ['dead-letters replay --pattern stream-group', 'name them with --id, or say --all'],
+    ['dead-letters remove --pattern stream-group --id x', '--id is "x"'],
+    ['dead-letters replay --pattern stream-group --all --id 1-1', 'cannot be used with'],
   ])('weir %s: %s', async (line, said) => {
     const { code, stdout, stderr } = await weir(line);
     expect(stderr).toContain(said);
