@@ -51,7 +51,7 @@ export interface FaultsOptions {
 }
 
 const DEFAULTS = {
-  quick: { messages: '400', outageMs: 600, leaseMs: 500, blockMs: 100, retryDelaysMs: [20, 40, 80] },
+  quick: { messages: '400', outageMs: 500, leaseMs: 400, blockMs: 100, retryDelaysMs: [20, 40, 80] },
   longer: { messages: '2000', outageMs: 3000, leaseMs: 1500, blockMs: 200, retryDelaysMs: [100, 200, 400] },
 } as const;
 /** The load goes on for this many outages, so that it is there before, during and after one. */
@@ -91,11 +91,11 @@ export const OPTIONS: readonly OptionDefinition[] = [
   },
   { flags: '--payload <bytes>', description: 'size of a body', defaultText: '100' },
   { flags: '--client <name>', description: 'client library', defaultText: 'node-redis' },
-  { flags: '--outage <ms>', description: 'how long an outage lasts', defaultText: '3000, quick 600' },
+  { flags: '--outage <ms>', description: 'how long an outage lasts', defaultText: '3000, quick 500' },
   {
     flags: '--lease <ms>',
     description: 'after so long a silent consumer counts as dead',
-    defaultText: '1500, quick 500',
+    defaultText: '1500, quick 400',
   },
   { flags: '--block <ms>', description: 'how long a read waits for messages', defaultText: '200, quick 100' },
   {

@@ -8,6 +8,12 @@ const CHECKS: ReadonlyMap<string, Check> = new Map([
   ['generator-limited', { name: 'generator-limited', summary: '', takesAway: 'ranking' }],
 ]);
 
+/** As the first trial of a run, with a promise that was not kept. */
+const broken = resultFixture().trials.map((trial, index) =>
+  index > 0 || trial.state === 'failed'
+    ? trial
+    : { ...trial, guarantee: { state: 'broken' as const, promise: 'nothing lost', broken: ['1 lost'] } },
+);
 const failing = (id: string) => [{ id, status: 'fail' as const, evidence: '', remedy: '' }];
 
 it.each([
@@ -17,6 +23,8 @@ it.each([
   ['failed otherwise', { status: 'failed' as const, error: 'the consumer ended' }, 70],
   ['invalid', { validity: failing('failed-operations') }, 3],
   ['failing a check nobody knows', { validity: failing('made-up') }, 3],
+  ['broken in one guarantee', { trials: broken }, 1],
+  ['broken and invalid', { trials: broken, validity: failing('made-up') }, 3],
   ['valid without a ranking', { validity: failing('generator-limited') }, 0],
 ])('a run that is %s', (_, changes, code) => {
   expect(exitCodeOf(resultFixture(changes), CHECKS)).toBe(code);
