@@ -48,6 +48,7 @@ export const faults = {
     perSecond: options.perSecond,
     payloadBytes: options.payloadBytes,
     batch: options.batch,
+    consumers: options.consumers ?? null,
     client: options.client,
     outageMs: options.outageMs,
     leaseMs: options.leaseMs,

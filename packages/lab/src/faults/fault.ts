@@ -30,6 +30,10 @@ export interface Fault {
   readonly needsReplica?: boolean;
   /** Bytes of a body, where small ones would not show it. Default: as the workload says. */
   readonly payloadBytes?: number;
+  /** How many times something is taken away; what may be repeated or lost is multiplied by it. Default 1. */
+  readonly strikes?: number;
+  /** Takes too long for the whole matrix: tried only when it is asked for. Default false. */
+  readonly onlyByName?: boolean;
   /** Consumers where they compete; one is enough where nobody has to take over. Default 1. */
   readonly consumers?: number;
   /** Which patterns it can happen to. Default: all. */

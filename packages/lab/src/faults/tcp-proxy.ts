@@ -41,6 +41,8 @@ export interface TcpProxy {
    * @throws Error when the proxy was opened with `protocol: 'opaque'`
    */
   loseReply(which?: ReplyToLose): Promise<LostReply>;
+  /** Takes back every loss that has not happened yet; their promises stay pending. */
+  disarm(): void;
   /** Resets what is open, ends every partition, frees the port. Idempotent. */
   close(): Promise<void>;
 }
@@ -207,6 +209,10 @@ class LoopbackProxy implements TcpProxy {
   loseReply(which: ReplyToLose = {}): Promise<LostReply> {
     if (this.#thief === undefined) throw new Error('a proxy for opaque bytes knows no replies to lose');
     return this.#thief.arm(which);
+  }
+
+  disarm(): void {
+    this.#thief?.disarm();
   }
 
   async close(): Promise<void> {

@@ -79,6 +79,8 @@ describe('refuses', () => {
     [['consumer', '--store', 'mongodb://u:secret@x/y'], 64, /no store "mongodb"/],
     [['consumer', '--store', 'mysql://u:secret@x'], 64, /--store/],
     [['consumer', '--store', 'postgres://u:secret@127.0.0.1:1/x'], 69, /127\.0\.0\.1:1\/x/],
+    [['consumer', '--offset', 'disk'], 64, /--offset.*memory, redis, store/],
+    [['consumer', '--offset', 'store', '--store', 'none'], 64, /--offset is "store".*redis or memory/],
   ])('%j with %i', async (words, exitCode, message) => {
     const { code, stdout, stderr } = await sandbox.run(['serve', ...words]);
     expect({ code, stdout }, stderr).toEqual({ code: exitCode, stdout: '' });

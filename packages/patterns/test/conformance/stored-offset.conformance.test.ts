@@ -31,6 +31,10 @@ afterAll(async () => {
   await server.stop();
 });
 
+/** Puts another stream in the place of one, in one step: KEYS[1] the stream, ARGV ids of its entries. */
+const REPLACE = `redis.call('DEL', KEYS[1])
+for _, id in ipairs(ARGV) do redis.call('XADD', KEYS[1], id, 'm', id) end`;
+
 /** A store whose transactions hold effects and offset: what was committed survives the consumer. */
 class Transactions implements OffsetSource {
   readonly effects: number[] = [];
@@ -417,10 +421,7 @@ describe.each(patterns.map((pattern) => [pattern.name, pattern] as const))('%s',
         const started = consumer();
         const replace = () =>
           redis.send([
-            ...[
-              'EVAL',
-              "redis.call('DEL', KEYS[1]) for _, id in ipairs(ARGV) do redis.call('XADD', KEYS[1], id, 'm', id) end",
-            ],
+            ...['EVAL', REPLACE],
             ...['1', key, '3-0', '4-0', '5-1', '6-1', '7-0', '20-0', '21-0'],
           ]);
         if (when === 'while it was away') await replace();
@@ -435,6 +436,23 @@ describe.each(patterns.map((pattern) => [pattern.name, pattern] as const))('%s',
         expect(started.counters()).toMatchObject({ rewinds: 1 });
       },
     );
+
+    it('is found by a lost entry that was read after the last look', async () => {
+      await add('5-0');
+      await pass({ from: 'beginning' });
+      const collector = new Collector();
+      const started = consumer();
+      await started.start(collector.handler());
+      await add('8-0', '10-0');
+      await collector.waitFor(2);
+      // So that the place is remembered; looks come once a second.
+      const laterMs = performance.now() + 110;
+      await waitFor(() => performance.now() >= laterMs, 'a tenth of a second');
+      const ids = ['7-0', '7-1', '7-2', '7-3', '20-0'];
+      await redis.send(['EVAL', REPLACE, '1', key, ...ids]);
+      await waitFor(() => collector.seen.some(({ id }) => id === '7-0'), 'the ones below the old offset');
+      expect(started.counters()).toMatchObject({ rewinds: 1 });
+    });
 
     it('is found by the count of entries when nothing else tells', async () => {
       await add('5-0', '6-0', '7-0');
@@ -461,13 +479,7 @@ describe.each(patterns.map((pattern) => [pattern.name, pattern] as const))('%s',
       );
       await collector.waitFor(3);
       // A replica that had not received the last one, and the first new entry: as a failover leaves them.
-      await redis.send([
-        ...[
-          'EVAL',
-          "redis.call('DEL', KEYS[1]) for _, id in ipairs(ARGV) do redis.call('XADD', KEYS[1], id, 'm', id) end",
-        ],
-        ...['1', key, '1-0', '2-0', '2-1'],
-      ]);
+      await redis.send([...['EVAL', REPLACE], ...['1', key, '1-0', '2-0', '2-1']]);
       await waitFor(() => collector.seen.some(({ id }) => id === '2-1'), 'the new one');
       expect(collector.seen.map(({ id }) => id)).toEqual(['1-0', '2-0', '3-0', '2-1']);
       expect(started.counters()).toMatchObject({ rewinds: 1 });

@@ -2,8 +2,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type RedisClient, RedisReplyError } from '@weir/patterns';
 import type { Fault, Persistence, StruckServer } from '../../faults/fault.js';
 import { startTcpProxy, type TcpProxy } from '../../faults/tcp-proxy.js';
+import type { Measurement } from '../../measure/measurement.js';
 import { connectClient } from '../../redis/clients.js';
-import { parseInfo } from '../../redis/info.js';
+import { difference, parseInfo, snapshot } from '../../redis/info.js';
 import type { ConnectedClient } from '../../redis/libraries/library.js';
 import { type RedisServer, startRedisServer } from '../../redis/redis-server.js';
 import type { TrialContext } from '../experiment.js';
@@ -117,4 +118,11 @@ async function untilLoaded(client: RedisClient): Promise<void> {
     if (outcome?.error instanceof RedisReplyError && outcome.error.kind !== 'LOADING') throw outcome.error;
     await delay(SYNC_POLL_MS);
   }
+}
+
+/** Since the server of this trial started. */
+export async function redisFigures(client: RedisClient): Promise<Measurement['redis']> {
+  const now = await snapshot(client);
+  const uptimeMs = 1000 * Number(now.info.get('uptime_in_seconds') ?? 0);
+  return difference({ takenAtMs: now.takenAtMs - Math.max(uptimeMs, 1), info: new Map() }, now);
 }

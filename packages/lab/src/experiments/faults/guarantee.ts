@@ -25,6 +25,8 @@ export interface Circumstances {
   /** Messages one consumer holds at most. */
   readonly batch: number;
   readonly consumers: number;
+  /** How many times something is taken away. */
+  readonly strikes: number;
   /** Effects and offset are stored in one transaction. */
   readonly isTransactional: boolean;
 }
@@ -71,9 +73,14 @@ function losesWrites({ kind, persistence }: Circumstances): boolean {
   return kind === 'redis-data' || (kind === 'redis-process' && persistence !== 'always');
 }
 
+/** What consumers hold at the moments when something is taken away: `k` of the table. */
+function heldBy({ batch, consumers, strikes }: Circumstances): number {
+  return batch * consumers * strikes;
+}
+
 function atLeastOnce(circumstances: Circumstances): Part {
-  const { kind, handler, batch, consumers, isTransactional } = circumstances;
-  const held = batch * consumers;
+  const { kind, handler, isTransactional } = circumstances;
+  const held = heldBy(circumstances);
   if (losesWrites(circumstances)) {
     return { lost: ANY, duplicated: ANY, words: 'only what Redis itself lost; goes on afterwards' };
   }
@@ -101,8 +108,8 @@ function atLeastOnce(circumstances: Circumstances): Part {
 
 /** A pop is not a delivery, and what was not popped waits. */
 function atMostOnceKept(circumstances: Circumstances): Part {
-  const { kind, refused, batch, consumers } = circumstances;
-  const held = batch * consumers;
+  const { kind, refused } = circumstances;
+  const held = heldBy(circumstances);
   if (losesWrites(circumstances)) {
     return {
       lost: ANY,

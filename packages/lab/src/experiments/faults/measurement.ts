@@ -3,7 +3,7 @@ import { settle } from '../../measure/ledger.js';
 import type { Measurement, MetricDefinition } from '../../measure/measurement.js';
 import type { Ledger, Quantity } from '../../measure/result.js';
 import { judge, type Outcome, promiseOf } from './guarantee.js';
-import type { FaultRecord } from './trial.js';
+import type { FaultRecord } from './record.js';
 
 const COUNTS = [
   ['lost', 'Acknowledged messages that were never handled.'],
@@ -59,6 +59,7 @@ export function measurementOf(record: FaultRecord): Measurement {
         refused: refusedOf(record),
         batch: options.batch,
         consumers: record.consumers.length,
+        strikes: fault.strikes ?? 1,
         isTransactional: options.offset === 'store' && pattern.capabilities.storedOffset === true,
       }),
       outcomeOf(record, ledger),

@@ -33,6 +33,8 @@ export interface FaultsOptions {
   readonly every: number;
   readonly batch: number;
   readonly payloadBytes: number;
+  /** Consumers where they compete; `undefined`: as each fault needs. */
+  readonly consumers: number | undefined;
   readonly client: ClientLibrary;
   readonly outageMs: Milliseconds;
   readonly leaseMs: Milliseconds;
@@ -82,6 +84,11 @@ export const OPTIONS: readonly OptionDefinition[] = [
   },
   { flags: '--every <n>', description: 'handler-throws refuses every nth message', defaultText: '4' },
   { flags: '--batch <count>', description: 'most messages in one handler call', defaultText: '10' },
+  {
+    flags: '--consumers <count>',
+    description: 'consumers, for patterns whose consumers share the work',
+    defaultText: 'as each fault needs: 1 or 2',
+  },
   { flags: '--payload <bytes>', description: 'size of a body', defaultText: '100' },
   { flags: '--client <name>', description: 'client library', defaultText: 'node-redis' },
   { flags: '--outage <ms>', description: 'how long an outage lasts', defaultText: '3000, quick 600' },
@@ -158,6 +165,10 @@ export async function parseOptions(raw: RawOptions, common: CommonOptions): Prom
         : parsePositive('--rate', text('rate') ?? '', 1_000_000),
     every: parseInteger('--every', text('every') ?? '4', { min: 1, max: messages }),
     batch: parseInteger('--batch', text('batch') ?? '10', { min: 1, max: 1000 }),
+    consumers:
+      text('consumers') === undefined
+        ? undefined
+        : parseInteger('--consumers', text('consumers') ?? '', { min: 1, max: 64 }),
     payloadBytes: parseInteger('--payload', text('payload') ?? '100', {
       min: SMALLEST_PAYLOAD_BYTES,
       max: 1024 * 1024,
@@ -176,18 +187,22 @@ export async function parseOptions(raw: RawOptions, common: CommonOptions): Prom
   };
 }
 
-async function chosen<Variant>(
+async function chosen<Variant extends object>(
   kind: string,
   option: string,
   text: string | undefined,
   known: ReadonlyMap<string, Variant>,
 ): Promise<Variant[]> {
-  if (text === undefined) return [...known.values()];
+  if (text === undefined) return [...known.values()].filter((variant) => !isOnlyByName(variant));
   return parseList(option, text).map((name) => {
     const variant = known.get(name);
     if (variant === undefined) throw unknownName(kind, name, [...known.keys()]);
     return variant;
   });
+}
+
+function isOnlyByName(variant: object): boolean {
+  return 'onlyByName' in variant && variant.onlyByName === true;
 }
 
 function choices<Choice extends string>(

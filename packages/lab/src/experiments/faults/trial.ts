@@ -1,69 +1,39 @@
 import { randomBytes } from 'node:crypto';
-import type { MessagingPattern, PatternState, RedisClient, StopReport } from '@weir/patterns';
+import type { PatternState } from '@weir/patterns';
 import { seededRandom } from '../../core/random.js';
 import type { Nanoseconds } from '../../core/units.js';
-import {
-  CRASH_POINTS,
-  type CrashPoint,
-  type Fault,
-  type FaultStage,
-  PERSISTENCE,
-  type Persistence,
-} from '../../faults/fault.js';
-import { typedWorker } from '../../fleet/typed-worker.js';
+import type { FaultStage } from '../../faults/fault.js';
 import { monotonicNs } from '../../measure/clock.js';
 import type { Measurement } from '../../measure/measurement.js';
 import type { Factors } from '../../measure/result.js';
-import { difference, snapshot } from '../../redis/info.js';
 import { resolveStore } from '../../stores/load-stores.js';
 import type { FaultConsumerSettings, Trap } from '../../workers/fault-api.js';
-import type { MessagingProducerApi, ProducerReport, ProducerSettings } from '../../workers/messaging-api.js';
+import type { ProducerReport, ProducerSettings } from '../../workers/messaging-api.js';
 import type { TrialContext } from '../experiment.js';
-import { NO_POINT } from './cases.js';
+import { type Case, caseOf } from './cases.js';
 import { Crew } from './crew.js';
-import { type Ground, prepareGround } from './ground.js';
+import { type Ground, prepareGround, redisFigures } from './ground.js';
 import { Journal } from './journal.js';
 import { measurementOf } from './measurement.js';
 import type { FaultsOptions } from './options.js';
+import type { FaultRecord } from './record.js';
+import { Sender } from './sender.js';
 import { waitUntil } from './wait-until.js';
 
-/** Steps that never end by themselves are given up after the outage and this long, in milliseconds. */
+/** Steps that never end by themselves are given up after the load, the outage and this long, in milliseconds. */
 const PATIENCE_MS = 10_000;
 /** How long nothing may happen before what is missing counts as missing; retries and blocked reads come on top. */
 const QUIET_MS = 400;
+/** A fault strikes in the second quarter of so many messages, or of all where there are fewer. */
+const LONGEST_LEAD = 2000;
 /** Messages sent after the fault, all of which must come through. */
 const TAIL = 20;
 /** Sent to see whether anybody listens again. */
 const PROBE = 5;
 const PROBE_WAIT_MS = 150;
-const PROBES_PER_SECOND = 1000;
 /** A pipeline is stretched by this on its way to Redis, so that something can happen while it is under way. */
 const STRETCH_MS = 25;
 const NO_DELAY = { latencyMs: 0 };
-
-/** Everything a trial brought home, for {@link measurementOf}. */
-export interface FaultRecord {
-  readonly pattern: MessagingPattern;
-  readonly fault: Fault;
-  readonly persistence: Persistence;
-  readonly options: FaultsOptions;
-  readonly payloadBytes: number;
-  /** Of the producer whose messages met the fault. */
-  readonly producer: string;
-  readonly sends: ProducerReport;
-  readonly journal: Journal;
-  readonly consumers: readonly string[];
-  readonly struckAtNs: Nanoseconds | undefined;
-  readonly resumed: boolean;
-  readonly reordered: number;
-  readonly deadLettered: number;
-  readonly counters: readonly StopReport['counters'][];
-  readonly drained: boolean;
-  readonly stateAfter: PatternState;
-  readonly isList: boolean;
-  readonly storedRows: number;
-  readonly redis: Measurement['redis'];
-}
 
 /** Makes one trial: its own Redis, fresh processes, one fault at one message, and an account of every message. */
 export async function faultTrial(
@@ -79,15 +49,6 @@ export async function faultTrial(
   }
 }
 
-/** What the plan says of one trial. */
-interface Case {
-  readonly pattern: MessagingPattern;
-  readonly fault: Fault;
-  readonly persistence: Persistence;
-  /** `undefined`: the fault is not one event. */
-  readonly point: CrashPoint | undefined;
-}
-
 class FaultTrial {
   readonly #case: Case;
   readonly #options: FaultsOptions;
@@ -98,8 +59,7 @@ class FaultTrial {
   readonly #nonce = randomBytes(4).toString('hex');
   readonly #payloadBytes: number;
   #crew: Crew | undefined;
-  #producer: ReturnType<typeof typedWorker<MessagingProducerApi>> | undefined;
-  #tails = 0;
+  #sender: Sender | undefined;
 
   static async open(factors: Factors, options: FaultsOptions, context: TrialContext): Promise<FaultTrial> {
     const known = caseOf(factors, options);
@@ -159,7 +119,7 @@ class FaultTrial {
 
   async close(): Promise<void> {
     await this.#crew?.close();
-    await this.#producer?.worker.stop();
+    await this.#sender?.stop();
     try {
       await this.#case.pattern.destroy(this.#ground.redis, { key: this.#key });
     } catch {
@@ -172,18 +132,21 @@ class FaultTrial {
   /** The load runs while the fault strikes; while draining, it is over by then. */
   async #loadAndStrike(): Promise<{ sends: ProducerReport; struckAtNs: Nanoseconds | undefined }> {
     const { fault, point } = this.#case;
-    const { crew } = this.#workers;
+    const { crew, sender } = this.#workers;
     const isDraining = point === 'while-draining';
     // A consumer whose database is down holds what it has and takes nothing more.
     if (isDraining) await crew.setStoreDown(true);
     if (point === 'mid-pipeline') this.#ground.proxy.set({ toServer: { latencyMs: STRETCH_MS } });
-    const load = this.#sendLoad();
+    const load = sender.load(point === 'mid-pipeline' ? 'pipelines' : 'paced', this.#options);
+    // Awaited below; a trial that fails before that ends the producer, which is then no failure of its own.
+    load.catch(() => undefined);
     if (fault.strike === undefined) return { sends: await load, struckAtNs: undefined };
 
     let stopping: Promise<unknown> = Promise.resolve();
     if (isDraining) {
       await load;
       stopping = crew.stop(this.#patienceMs);
+      stopping.catch(() => undefined);
       await crew.setStoreDown(false);
     }
     const consumer = point === 'mid-pipeline' ? await this.#pipelineUnderWay() : await this.#trapped();
@@ -208,24 +171,14 @@ class FaultTrial {
       },
     };
     await fault.strike(stage);
+    // A reply that was to be lost and has not been must not be lost to what comes after the fault.
+    ground.proxy.disarm();
     crew.release();
     if (point === 'mid-pipeline') ground.proxy.set({ toServer: NO_DELAY });
     const sends = await load;
     await stopping;
     if (isDraining) await crew.begin();
     return { sends, struckAtNs };
-  }
-
-  #sendLoad(): Promise<ProducerReport> {
-    const { messages, perSecond } = this.#options;
-    const producerId = this.#mainProducer;
-    const until = { messages };
-    return this.#workers.producer.call(
-      'run',
-      this.#case.point === 'mid-pipeline'
-        ? { producerId, mode: 'closed', inFlight: messages, until }
-        : { producerId, mode: 'open', perSecond, until },
-    );
   }
 
   /** @throws when no consumer comes to the message: then nothing is said about the fault */
@@ -256,29 +209,18 @@ class FaultTrial {
     const { signal } = this.#context;
     const isBack = await waitUntil(
       async () => {
-        const { producerId } = await this.#sendTail(PROBE);
+        const { producerId } = await this.#workers.sender.tail(PROBE);
         return waitUntil(() => this.#journal.handledOf(producerId) > 0, PROBE_WAIT_MS, signal);
       },
       this.#patienceMs,
       signal,
     );
     if (!isBack) return false;
-    const { producerId, acknowledged } = await this.#sendTail(TAIL);
+    const { producerId, acknowledged } = await this.#workers.sender.tail(TAIL);
     return (
       acknowledged === TAIL &&
       (await waitUntil(() => this.#journal.handledOf(producerId) === TAIL, this.#patienceMs, signal))
     );
-  }
-
-  async #sendTail(messages: number): Promise<{ producerId: string; acknowledged: number }> {
-    const producerId = `${this.#nonce}t${this.#tails++}`;
-    const { acknowledged } = await this.#workers.producer.call('run', {
-      producerId,
-      mode: 'open',
-      perSecond: PROBES_PER_SECOND,
-      until: { messages },
-    });
-    return { producerId, acknowledged };
   }
 
   /** Waits until all that was acknowledged has been handled, or nothing comes any more and nothing waits. */
@@ -327,21 +269,16 @@ class FaultTrial {
       await opened.clear();
       await opened.close();
     }
-    const [producer, crew] = await Promise.all([
-      this.#startProducer(),
+    const [sender, crew] = await Promise.all([
+      Sender.start(this.#producerSettings(), this.#nonce, this.#context),
       Crew.start(this.#consumerSettings(), this.#journal, this.#context),
     ]);
-    this.#producer = producer;
+    this.#sender = sender;
     this.#crew = crew;
   }
 
-  async #startProducer(): Promise<ReturnType<typeof typedWorker<MessagingProducerApi>>> {
-    const worker = await this.#context.fleet.start({
-      module: 'messaging-producer',
-      role: 'producer',
-      index: 0,
-    });
-    const settings: ProducerSettings = {
+  #producerSettings(): ProducerSettings {
+    return {
       pattern: this.#case.pattern.name,
       client: this.#options.client,
       url: this.#ground.proxy.url,
@@ -349,15 +286,13 @@ class FaultTrial {
       payloadBytes: this.#payloadBytes,
       bulk: this.#bulk,
     };
-    await worker.call('prepare', settings);
-    return typedWorker<MessagingProducerApi>(worker);
   }
 
   #consumerSettings(): FaultConsumerSettings[] {
     const { pattern, fault, point } = this.#case;
-    const { client, batch, blockMs, leaseMs, retryDelaysMs, store, offset, every } = this.#options;
+    const { client, batch, blockMs, leaseMs, retryDelaysMs, store, offset, every, consumers } = this.#options;
     const { competingConsumers, storedOffset } = pattern.capabilities;
-    const count = competingConsumers ? (fault.consumers ?? 1) : 1;
+    const count = competingConsumers ? (consumers ?? fault.consumers ?? 1) : 1;
     const trap: Trap | undefined =
       point === undefined || point === 'mid-pipeline' ? undefined : { sequence: this.#struckSequence, point };
     return Array.from({ length: count }, (_, index) => ({
@@ -380,9 +315,9 @@ class FaultTrial {
     }));
   }
 
-  /** The message at which the fault strikes: in the second quarter, the same for every pattern of a seed. */
+  /** The message at which the fault strikes: early in a long load, the same for every pattern of a seed. */
   get #struckSequence(): number {
-    const quarter = this.#options.messages / 4;
+    const quarter = Math.min(this.#options.messages, LONGEST_LEAD) / 4;
     return Math.floor(quarter + seededRandom(this.#context.seed)() * quarter);
   }
 
@@ -399,31 +334,13 @@ class FaultTrial {
   }
 
   get #patienceMs(): number {
-    return PATIENCE_MS + 2 * this.#options.outageMs;
+    const { messages, perSecond, outageMs } = this.#options;
+    return PATIENCE_MS + 2 * outageMs + (messages / perSecond) * 1000;
   }
 
   get #workers() {
-    const [crew, producer] = [this.#crew, this.#producer];
-    if (crew === undefined || producer === undefined) throw new Error('the workers are not there yet');
-    return { crew, producer };
+    const [crew, sender] = [this.#crew, this.#sender];
+    if (crew === undefined || sender === undefined) throw new Error('the workers are not there yet');
+    return { crew, sender };
   }
-}
-
-function caseOf(factors: Factors, { patterns, faults }: FaultsOptions): Case {
-  const pattern = patterns.find(({ name }) => name === factors.pattern);
-  const fault = faults.find(({ name }) => name === factors.fault);
-  const persistence = PERSISTENCE.find((name) => name === factors.persistence);
-  const point = CRASH_POINTS.find((name) => name === factors.point);
-  const isKnown = point !== undefined || factors.point === NO_POINT;
-  if (pattern === undefined || fault === undefined || persistence === undefined || !isKnown) {
-    throw new Error(`the plan has a trial that was not asked for: ${JSON.stringify(factors)}`);
-  }
-  return { pattern, fault, persistence, point };
-}
-
-/** Since the server of this trial started. */
-async function redisFigures(client: RedisClient): Promise<Measurement['redis']> {
-  const now = await snapshot(client);
-  const uptimeMs = 1000 * Number(now.info.get('uptime_in_seconds') ?? 0);
-  return difference({ takenAtMs: now.takenAtMs - Math.max(uptimeMs, 1), info: new Map() }, now);
 }

@@ -44,6 +44,10 @@ export class ReplyThief {
     });
   }
 
+  disarm(): void {
+    this.#orders.clear();
+  }
+
   /** Follows a new connection, from its first byte. */
   watch(): ReplyWatch {
     const requests = new RespScanner('requests');
@@ -51,7 +55,7 @@ export class ReplyThief {
     let requested = 0;
     let replied = 0;
     /** The command, by its number on this connection, whose reply is lost. */
-    let target: { readonly number: number; readonly take: () => void } | undefined;
+    let target: { readonly number: number; readonly order: Order; readonly take: () => void } | undefined;
 
     return {
       toServer: (bytes) => {
@@ -59,11 +63,12 @@ export class ReplyThief {
           requested++;
           const order = this.#next(name);
           if (order === undefined || target !== undefined) continue;
-          target = { number: requested, take: () => this.#take(order, name) };
+          target = { number: requested, order, take: () => this.#take(order, name) };
         }
         return bytes;
       },
       toClient: (bytes) => {
+        if (target !== undefined && !this.#orders.has(target.order)) target = undefined;
         // Everything up to the reply before the one to lose is passed on; from there on nothing is, until that
         // reply is complete: only then has the command been carried out for certain.
         let passedTo = target !== undefined && replied >= target.number - 1 ? 0 : bytes.length;

@@ -7,6 +7,7 @@ import { Lease } from './group/lease.js';
 import { isGroupGone, joinGroup, leaveGroup, removeSilentConsumers } from './group/membership.js';
 import { TakenWork } from './group/taken-work.js';
 import { Takeover } from './group/takeover.js';
+import { TrimGap } from './group/trim-gap.js';
 import type { Phase, Poller } from './polling-consumer.js';
 import type { Run } from './run.js';
 import {
@@ -49,6 +50,7 @@ export class GroupPoller implements Poller {
   readonly #work: TakenWork;
   readonly #keepAlive: KeepAlive;
   readonly #takeover: Takeover;
+  readonly #trimGap: TrimGap;
   /** How far our own pending entries have been re-read; `undefined` when that is done. */
   #recoverAfter: string | undefined = BEFORE_ALL;
   /**
@@ -71,6 +73,7 @@ export class GroupPoller implements Poller {
     this.#work = new TakenWork(client, run, reader);
     this.#keepAlive = new KeepAlive(client, run, this.#lease, this.#work);
     this.#takeover = new Takeover(reader, run.settings);
+    this.#trimGap = new TrimGap(client, run.settings);
   }
 
   async open(): Promise<void> {
@@ -121,8 +124,14 @@ export class GroupPoller implements Poller {
   async #round(phase: Phase): Promise<'more' | 'done'> {
     if (this.#groupIsGone) await this.#restoreGroup();
     if (phase === 'draining') this.#drainTo ??= await this.#newestId();
+    const { counters } = this.#run;
+    counters.trimmed += await this.#trimGap.countWhenDue();
     const source = this.#nextSource(phase);
-    if (source.kind === 'nothing' && phase !== 'running' && this.#work.isEmpty) return 'done';
+    if (source.kind === 'nothing' && phase !== 'running' && this.#work.isEmpty) {
+      // A last look, so that what was trimmed in front of the drain is counted.
+      if (phase === 'draining') counters.trimmed += await this.#trimGap.count();
+      return 'done';
+    }
 
     const entries = await this.#exchange(source);
     if (source.kind === 'takeover') await this.#takeOver();

@@ -1,5 +1,5 @@
 import type { RedisClient, RedisReply } from '../../client/redis-client.js';
-import { compareIds, entriesIn, fieldOf, integerOf, isNoSuchKey, textOf } from './streams.js';
+import { compareIds, entriesIn, fieldOf, integerOf, isNoSuchKey, readStreamInfo, textOf } from './streams.js';
 
 /** Where the entries of a stream are, as one group sees it. */
 export interface GroupState {
@@ -16,7 +16,7 @@ export interface GroupState {
 export async function readGroupState(client: RedisClient, key: string, group: string): Promise<GroupState> {
   const groups = await readGroups(client, key);
   if (groups === undefined) return { exists: false, length: 0, unread: 0, pending: 0 };
-  const length = integerOf(await client.send(['XLEN', key]));
+  const { length } = await readStreamInfo(client, key);
   const own = groups.find((candidate) => textOf(fieldOf(candidate, 'name')) === group);
   if (own === undefined) return { exists: true, length, unread: length, pending: 0 };
   const pending = integerOf(fieldOf(own, 'pending'));
@@ -51,12 +51,17 @@ const PAGE = 1000;
 
 /**
  * Redis 7 counts the lag itself, but gives nil where entries were deleted in the middle or the group began at an
- * id of its own; before 7 it does not count. Then we count what comes after the last id given out.
+ * id of its own, and keeps entries in it that were trimmed unread; before 7 it does not count. What lies between the
+ * last id given out and the end is known at both ends of the stream; in the middle the lag is asked for, and where
+ * there is none the entries are counted.
  */
 async function lagOf(client: RedisClient, key: string, group: RedisReply): Promise<number> {
+  let after = textOf(fieldOf(group, 'last-delivered-id'));
+  const { lastGeneratedId, firstId, length } = await readStreamInfo(client, key);
+  if (compareIds(lastGeneratedId, after) <= 0) return 0;
+  if (firstId === undefined || compareIds(firstId, after) > 0) return length;
   const lag = fieldOf(group, 'lag');
   if (typeof lag === 'number') return lag;
-  let after = textOf(fieldOf(group, 'last-delivered-id'));
   let counted = 0;
   for (;;) {
     const page = entriesIn(await client.send(['XRANGE', key, `(${after}`, '+', 'COUNT', String(PAGE)]));

@@ -52,7 +52,8 @@ export class ReadingPlace {
 
   /** @throws what the client throws */
   async look(client: Pick<RedisClient, 'sendMany'>, key: string): Promise<Finding> {
-    const { info, lost } = await lookFor(client, key, [this.#anchor, this.#at]);
+    const since = this.#remembered.filter(({ id }) => compareIds(id, this.#anchor.id) > 0);
+    const { info, lost } = await lookFor(client, key, [this.#anchor, ...since, this.#at]);
     const added = info.entriesAdded ?? Number.POSITIVE_INFINITY;
     if (lost.length > 0 || added < (this.#at.passed ?? 0)) return this.#setBack(client, key);
     const trimmed = Math.max(0, goneBehind(info, this.#at) ?? 0);

@@ -49,6 +49,7 @@ export class ReliableQueuePoller implements Poller {
   /** What the handler works on at this moment. */
   #inHandler: readonly Buffer[] = [];
   #mustGiveBack = false;
+  #lookedBackAt = performance.now();
   /** Redis is out of memory and refuses BLMOVE; looking still works. */
   #cannotWait = false;
   #reachedEnd = false;
@@ -82,7 +83,7 @@ export class ReliableQueuePoller implements Poller {
   }
 
   async poll(phase: Phase): Promise<'more' | 'done'> {
-    if (this.#mustGiveBack) await this.#giveBackUnknown();
+    if (this.#mustGiveBack || this.#isDueToLookBack()) await this.#giveBackUnknown();
     const source = this.#nextSource(phase);
     const mayEnd = source.kind === 'nothing' && phase !== 'running';
     if (mayEnd && this.#finished.isEmpty && this.#retries.size === 0) return 'done';
@@ -119,6 +120,15 @@ export class ReliableQueuePoller implements Poller {
     replyOf(outcome);
     this.#mustGiveBack = false;
     this.#reachedEnd = false;
+    this.#lookedBackAt = performance.now();
+  }
+
+  /**
+   * A BLMOVE on a connection that we gave up can be carried out long after we have looked: what it moves would stay in
+   * our list, and we live, so nobody would take it away. So we look again once per lease.
+   */
+  #isDueToLookBack(): boolean {
+    return performance.now() - this.#lookedBackAt > this.#run.settings.leaseMs;
   }
 
   #nextSource(phase: Phase): Source {
