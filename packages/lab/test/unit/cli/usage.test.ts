@@ -25,7 +25,7 @@ describe('wrong usage ends with 64, says what would be right on stderr and leave
     ['', 'Usage: weir'],
     ['rum', "unknown command 'rum'"],
     ['rum', 'Did you mean run?'],
-    ['run', 'known experiments: connections, messaging'],
+    ['run', 'known experiments: connections, faults, messaging'],
     ['run nope', 'there is no experiment "nope"'],
     ['run --quick messaging', 'its name comes before the options'],
     ['run messaging --quik', 'Did you mean --quick?'],
