@@ -260,7 +260,7 @@ describe.each(patterns.map((pattern) => [pattern.name, pattern] as const))('%s',
   });
 
   describe("in the handler's transaction", () => {
-    it('goes on behind what was committed, and writes nothing to Redis', async () => {
+    it('goes on behind what was committed, and writes nothing to Redis but where it began', async () => {
       const store = new Transactions();
       await send(25);
       for (const batches of [1, 2]) {
@@ -280,7 +280,24 @@ describe.each(patterns.map((pattern) => [pattern.name, pattern] as const))('%s',
       await pass({ batch: 5, offset: store }, store.handler());
       expect(store.effects).toEqual(range(25));
       expect([...store.readers]).toEqual([`${key}:consumer-1`]);
-      expect(await redis.send(['KEYS', `${key}*`])).toEqual([Buffer.from(key)]);
+      expect(
+        String(await redis.send(['KEYS', `${key}*`]))
+          .split(',')
+          .sort(),
+      ).toEqual([key, `${key}:starts`]);
+      await pattern.destroy(redis, { key });
+      expect(await redis.send(['KEYS', `${key}*`])).toEqual([]);
+    });
+
+    it('begins where it began when it dies before its first commit', async () => {
+      const store = new Transactions();
+      const victim = consumer({ offset: store });
+      await victim.start(() => new Promise(() => undefined));
+      await send(10);
+      await victim.stop({ deadlineMs: 0 });
+      await send(5);
+      await pass({ offset: store }, store.handler());
+      expect(store.effects).toHaveLength(15);
     });
 
     it('hands over a failed batch one by one, each with the position behind it', async () => {

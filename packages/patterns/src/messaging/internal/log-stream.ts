@@ -1,7 +1,7 @@
 import type { RedisClient } from '../../client/redis-client.js';
 import type { PatternState } from '../pattern.js';
 import { assertOwnKeys, namingForeignKey, removeOwnKeys } from './foreign-key.js';
-import { offsetsKey } from './offset/offset-keeper.js';
+import { offsetsKey, startsKey } from './offset/offset-keeper.js';
 import { type Place, placeFrom } from './offset/place.js';
 import { deadLetterKey, integerOf, readStreamInfo, textOf } from './streams.js';
 
@@ -42,6 +42,6 @@ async function readPlaces(client: RedisClient, offsets: string): Promise<Place[]
 export async function destroyLog(client: RedisClient, key: string): Promise<void> {
   const streams = [key, deadLetterKey(key)];
   await assertOwnKeys(client, streams, 'stream');
-  await removeOwnKeys(client, [offsetsKey(key)], 'hash');
+  await removeOwnKeys(client, [offsetsKey(key), startsKey(key)], 'hash');
   await removeOwnKeys(client, streams, 'stream');
 }

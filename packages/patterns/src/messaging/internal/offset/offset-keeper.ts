@@ -24,11 +24,21 @@ export function offsetsKey(key: string): string {
   return `${key}:offsets`;
 }
 
+/**
+ * Where a reader whose handler keeps the offset began: a hash of consumer name to place. Until the first commit the
+ * handler's store knows nothing of the reader, and one that dies before it must not begin anew at the end of the stream.
+ */
+export function startsKey(key: string): string {
+  return `${key}:starts`;
+}
+
 /** As the option `offset` says. */
 export function offsetKeeper(client: RedisClient, settings: ConsumerSettings): OffsetKeeper {
   const { offset } = settings;
   if (offset === 'memory') return KEPT_NOWHERE;
-  return offset === 'redis' ? keptInRedis(client, settings) : keptByHandler(offset, settings);
+  return offset === 'redis'
+    ? keptInRedis(client, offsetsKey(settings.key), settings)
+    : keptByHandler(client, offset, settings);
 }
 
 const NO_CONTEXT: HandlerContext = {};
@@ -46,8 +56,11 @@ const KEPT_NOWHERE: OffsetKeeper = {
  * Beside the stream, after the handler. Redis carries commands out, persists and replicates them in their order, so
  * the offset is never ahead of the entries it follows, whatever is lost at the end.
  */
-function keptInRedis(client: RedisClient, { key, consumerName }: ConsumerSettings): OffsetKeeper {
-  const hash = offsetsKey(key);
+function keptInRedis(
+  client: RedisClient,
+  hash: string,
+  { consumerName }: Pick<ConsumerSettings, 'consumerName'>,
+): OffsetKeeper {
   let inRedis: string | undefined;
   return {
     async load() {
@@ -72,17 +85,30 @@ function keptInRedis(client: RedisClient, { key, consumerName }: ConsumerSetting
   };
 }
 
-/** In the handler's own transaction, together with the effects of the messages; nothing is written to Redis. */
-function keptByHandler(source: OffsetSource, { key, consumerName }: ConsumerSettings): OffsetKeeper {
-  const reader = `${key}:${consumerName}`;
+/** In the handler's own transaction, together with the effects of the messages; Redis is told where it began, once. */
+function keptByHandler(
+  client: RedisClient,
+  source: OffsetSource,
+  settings: Pick<ConsumerSettings, 'key' | 'consumerName'>,
+): OffsetKeeper {
+  const reader = `${settings.key}:${settings.consumerName}`;
+  const start = keptInRedis(client, startsKey(settings.key), settings);
+  let isStartKept = false;
   return {
     async load() {
       const position = await source.load(reader);
-      return position === undefined ? undefined : placeFrom(position);
+      isStartKept = position !== undefined;
+      if (position !== undefined) return placeFrom(position);
+      const begun = await start.load();
+      isStartKept = begun !== undefined;
+      return begun;
     },
     contextAt: (place) => ({ offset: { reader, position: storedForm(place) } }),
-    storing: () => undefined,
-    stored: () => undefined,
+    storing: (place) => (isStartKept ? undefined : start.storing(place)),
+    stored(place) {
+      isStartKept = true;
+      start.stored(place);
+    },
     doubt: () => undefined,
   };
 }
