@@ -116,6 +116,36 @@ describe('before a Redis', () => {
     expect(await direct.client.send(['LLEN', 'list'])).toBe(0);
   });
 
+  it('takes a loss back that has not happened, also one whose command is under way', async () => {
+    const proxy = await proxyTo(server.url);
+    const client = await clientThrough(proxy);
+    void proxy.loseReply({ command: 'INCR' });
+    const blocking = await client.openConnection({ name: 'blocked' });
+    void proxy.loseReply({ command: 'BRPOP' });
+    const popped = blocking.send(['BRPOP', 'later', '0'], { deadlineMs: 10_000 });
+    await eventually('the pop waits', async () =>
+      String(await direct.client.send(['CLIENT', 'LIST'])).includes('cmd=brpop'),
+    );
+    proxy.disarm();
+    await direct.client.send(['LPUSH', 'later', 'body']);
+    expect(String(await popped)).toBe('later,body');
+    expect(await client.send(['INCR', 'n'])).toBe(1);
+    expect(proxy.counters.repliesLost).toBe(0);
+    await blocking.close();
+  });
+
+  it('leads new connections to another server, and leaves those that are open where they are', async () => {
+    const other = await startRedisServer();
+    closing.push(() => other.stop());
+    const proxy = await proxyTo(server.url);
+    const before = await clientThrough(proxy);
+    await before.send(['SET', 'where', 'first']);
+    proxy.redirect(other.url);
+    const after = await clientThrough(proxy);
+    expect(await after.send(['GET', 'where'])).toBeNull();
+    expect(String(await before.send(['GET', 'where']))).toBe('first');
+  });
+
   it('swallows both ways for a time, and what was sent arrives when the partition heals', async () => {
     const proxy = await proxyTo(server.url);
     const client = await clientThrough(proxy);
