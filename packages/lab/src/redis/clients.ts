@@ -13,14 +13,30 @@ const LIBRARIES = {
   'valkey-glide': {
     packageName: '@valkey/valkey-glide',
     load: async () => (await import('./libraries/valkey-glide.js')).valkeyGlide,
+    reconnectsInSilence: true,
   },
-} as const satisfies Record<string, { packageName: string; load(): Promise<Library> }>;
+} as const satisfies Record<string, LibraryEntry>;
+
+interface LibraryEntry {
+  readonly packageName: string;
+  load(): Promise<Library>;
+  /**
+   * It hides that a connection was lost, so what the patterns promise under faults is not promised over it. Default false.
+   */
+  readonly reconnectsInSilence?: boolean;
+}
 
 /** Name of a client library the lab can measure with. */
 export type ClientLibrary = keyof typeof LIBRARIES;
 
 /** The default first. */
 const NAMES = ['node-redis', 'ioredis', 'iovalkey', 'valkey-glide'] as const satisfies ClientLibrary[];
+
+/** Over which the patterns keep their promises while connections break. */
+export const faultTolerantLibraries: readonly ClientLibrary[] = NAMES.filter((name) => {
+  const entry: LibraryEntry = LIBRARIES[name];
+  return entry.reconnectsInSilence !== true;
+});
 
 /** Those that are installed, with their versions, the default first. */
 export const clientLibraries: readonly { readonly name: ClientLibrary; readonly version: string }[] =

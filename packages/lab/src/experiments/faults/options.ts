@@ -12,7 +12,7 @@ import {
   type Persistence,
 } from '../../faults/fault.js';
 import { loadFaults } from '../../faults/load-faults.js';
-import { type ClientLibrary, clientLibrary } from '../../redis/clients.js';
+import { type ClientLibrary, clientLibrary, faultTolerantLibraries } from '../../redis/clients.js';
 import { resolveStore } from '../../stores/load-stores.js';
 import { SMALLEST_PAYLOAD_BYTES } from '../../workers/payload.js';
 import type { CommonOptions, OptionDefinition, RawOptions } from '../experiment.js';
@@ -173,7 +173,7 @@ export async function parseOptions(raw: RawOptions, common: CommonOptions): Prom
       min: SMALLEST_PAYLOAD_BYTES,
       max: 1024 * 1024,
     }),
-    client: clientLibrary(text('client') ?? 'node-redis'),
+    client: faultTolerantClient(text('client') ?? 'node-redis'),
     outageMs,
     leaseMs,
     blockMs,
@@ -185,6 +185,17 @@ export async function parseOptions(raw: RawOptions, common: CommonOptions): Prom
     asPublished: raw.asPublished === true,
     serverPath: common.redis.serverPath,
   };
+}
+
+/** @throws {WeirError} UNKNOWN_NAME, CLIENT_MISSING, or USAGE for one that hides what a fault does to it */
+function faultTolerantClient(name: string): ClientLibrary {
+  const client = clientLibrary(name);
+  if (faultTolerantLibraries.includes(client)) return client;
+  throw usageError(
+    '--client',
+    name,
+    `a library that tells when it loses its connection: ${faultTolerantLibraries.join(', ')}`,
+  );
 }
 
 async function chosen<Variant extends object>(

@@ -65,6 +65,7 @@ describe('wrong usage ends with 64, says what would be right on stderr and leave
       'run faults --persistence always --redis redis://127.0.0.1:1',
       '--persistence is not possible with --redis',
     ],
+    ['run faults --client valkey-glide', '--client is "valkey-glide"; it must be a library that tells'],
     ['run faults --store none', '--store is "none"; it must be a store that keeps rows'],
     ['list nope', 'Allowed choices are experiments'],
     ['results --limit 0', '--limit is "0"'],
