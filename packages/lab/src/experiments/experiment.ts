@@ -103,7 +103,10 @@ export interface Factor {
 export interface TrialContext {
   readonly redis: ManagedOrGivenRedis;
   readonly fleet: Fleet;
+  /** Of the plan: the same for every trial. */
   readonly seed: number;
+  /** Of the trial, from 1. */
+  readonly round: number;
   /** Aborted on Ctrl-C: the trial ends as soon as it can by throwing. */
   readonly signal: AbortSignal;
   readonly temporaryFolder: string;

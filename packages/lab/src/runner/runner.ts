@@ -103,6 +103,7 @@ export class Runner<Options> extends EventEmitter<RunnerEvents> {
           redis: target,
           fleet,
           seed: plan.seed,
+          round,
           signal,
           temporaryFolder,
           progress: (live) => this.emit('trial-progress', { variant: name, ...live }),
@@ -140,7 +141,15 @@ export class Runner<Options> extends EventEmitter<RunnerEvents> {
     const { summary } = result;
     const remarks = experiment.remarks?.(summary, options, plan, result.trials) ?? [];
     const findings = experiment.judgedBy === 'guarantee' ? [...remarks] : [...summary.findings, ...remarks];
-    const context = { redis: target, fleet, seed: plan.seed, signal, temporaryFolder, progress: () => {} };
+    const context: TrialContext = {
+      redis: target,
+      fleet,
+      seed: plan.seed,
+      round: plan.rounds,
+      signal,
+      temporaryFolder,
+      progress: () => {},
+    };
     const asPublished =
       result.status === 'completed'
         ? await experiment.replay?.({ plan, summary }, options, context)

@@ -315,10 +315,11 @@ class FaultTrial {
     }));
   }
 
-  /** The message at which the fault strikes: early in a long load, the same for every pattern of a seed. */
+  /** The message at which the fault strikes: early in a long load, the same for every pattern, another in each round. */
   get #struckSequence(): number {
     const quarter = Math.min(this.#options.messages, LONGEST_LEAD) / 4;
-    return Math.floor(quarter + seededRandom(this.#context.seed)() * quarter);
+    const { seed, round } = this.#context;
+    return Math.floor(quarter + seededRandom(seed + round)() * quarter);
   }
 
   get #bulk(): number {
