@@ -18,10 +18,12 @@ import { measurementOf } from './measurement.js';
 import type { FaultsOptions } from './options.js';
 import type { FaultRecord } from './record.js';
 import { Sender } from './sender.js';
-import { waitUntil } from './wait-until.js';
+import { endsWithin, waitUntil } from './wait-until.js';
 
 /** Steps that never end by themselves are given up after the load, the outage and this long, in milliseconds. */
 const PATIENCE_MS = 10_000;
+/** A strike that takes longer than the patience and this is stuck; the longest, a storm, takes 15 s. In milliseconds. */
+const STRIKE_LIMIT_MS = 60_000;
 /** How long nothing may happen before what is missing counts as missing; retries and blocked reads come on top. */
 const QUIET_MS = 400;
 /** A fault strikes in the second quarter of so many messages, or of all where there are fewer. */
@@ -170,7 +172,9 @@ class FaultTrial {
         await load;
       },
     };
-    await fault.strike(stage);
+    const striking = fault.strike(stage);
+    striking.catch(() => undefined);
+    await endsWithin(fault.name, striking, STRIKE_LIMIT_MS + this.#patienceMs, this.#context.signal);
     // A reply that was to be lost and has not been must not be lost to what comes after the fault.
     ground.proxy.disarm();
     crew.release();

@@ -21,3 +21,32 @@ export async function waitUntil(
   }
   return true;
 }
+
+/**
+ * Waits for work that may never end by itself.
+ * @param what for the message
+ * @throws Error when the time is up first, the reason of the signal when it is aborted; the work goes on alone then
+ */
+export async function endsWithin<T>(
+  what: string,
+  work: Promise<T>,
+  deadlineMs: Milliseconds,
+  signal: AbortSignal,
+): Promise<T> {
+  const ended = new AbortController();
+  const tooLate = delay(deadlineMs, undefined, { signal: AbortSignal.any([signal, ended.signal]) }).then(
+    () => {
+      throw new Error(`${what} did not end within ${deadlineMs} ms`);
+    },
+  );
+  // Settled by the abort below when the work was in time; nobody waits for it then.
+  tooLate.catch(() => undefined);
+  try {
+    return await Promise.race([work, tooLate]);
+  } catch (error) {
+    signal.throwIfAborted();
+    throw error;
+  } finally {
+    ended.abort();
+  }
+}
