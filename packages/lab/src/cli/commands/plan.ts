@@ -3,6 +3,7 @@ import { withTemporaryFolder } from '../../core/temporary-folder.js';
 import type { Experiment } from '../../experiments/experiment.js';
 import { loadExperiments } from '../../experiments/load-experiments.js';
 import type { Plan } from '../../measure/result.js';
+import { plural } from '../../reporters/text/figures.js';
 import { renderTable } from '../../reporters/text/table.js';
 import { estimateMs, makePlan } from '../../runner/plan.js';
 import { repeatingCommandLine } from '../command-line.js';
@@ -51,7 +52,7 @@ function planText(plan: Plan, totalMs: number): string[] {
   return [
     plan.question,
     '',
-    `${trials} trials: ${plan.rounds} rounds of ${plan.variants.length}, about ${formatDuration(totalMs)}`,
+    `${plural(trials, 'trial')}: ${plural(plan.rounds, 'round')} of ${plan.variants.length}, about ${formatDuration(totalMs)}`,
     '',
     ...renderTable(
       [{ head: 'variant' }, { head: 'role' }, { head: 'compared within' }],
