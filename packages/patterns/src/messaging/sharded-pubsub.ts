@@ -1,6 +1,5 @@
-import { check, consumerSettings, keySettings } from './internal/options.js';
-import { createProducer, type Medium } from './internal/producer.js';
-import { PubsubConsumer } from './internal/pubsub-consumer.js';
+import { onChannel } from './internal/channel.js';
+import type { Medium } from './internal/producer.js';
 import { integerOf } from './internal/streams.js';
 import type { MessagingPattern } from './pattern.js';
 
@@ -51,22 +50,5 @@ export const shardedPubsub = {
     receive: [],
     acknowledge: [],
   },
-  createProducer(client, options) {
-    const { maxLength } = options ?? {};
-    check('maxLength', maxLength, maxLength === undefined, 'left out: a channel keeps nothing');
-    return createProducer(client, medium, options);
-  },
-  createConsumer(client, options) {
-    const { from } = options ?? {};
-    check('from', from, from !== 'beginning', '"new": a channel keeps nothing');
-    const settings = consumerSettings(options, medium.defaultKey);
-    return new PubsubConsumer(client, settings, { name: NAME, sharded: true, requires: REQUIRES });
-  },
-  async inspect(_client, options) {
-    keySettings(options, medium.defaultKey);
-    return { keys: [], unread: 0, pending: 0, deadLettered: 0, length: 0 };
-  },
-  async destroy(_client, options) {
-    keySettings(options, medium.defaultKey);
-  },
+  ...onChannel(medium, { name: NAME, sharded: true, requires: REQUIRES }),
 } satisfies MessagingPattern;

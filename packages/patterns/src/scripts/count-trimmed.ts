@@ -1,3 +1,5 @@
+import { STREAM_FIELDS } from './stream-fields.js';
+
 export const COUNT_TRIMMED = `
 -- Counts the entries that were trimmed before the group had read them, and tells each of them once.
 --
@@ -14,27 +16,7 @@ export const COUNT_TRIMMED = `
 -- KEYS[1] stream      ARGV[1] group
 --
 -- Returns how many are gone and were not told before; 0 as well where Redis cannot say.
-
--- Ids are two integers of 64 bits; a number of Lua has 53.
-local function isNewer(a, b)
-  local function compare(one, other)
-    if #one ~= #other then return #one - #other end
-    return one == other and 0 or (one < other and -1 or 1)
-  end
-  local aMs, aSequence = string.match(a, '^(%d+)-(%d+)$')
-  local bMs, bSequence = string.match(b, '^(%d+)-(%d+)$')
-  local byTime = compare(aMs, bMs)
-  return byTime > 0 or (byTime == 0 and compare(aSequence, bSequence) > 0)
-end
-
-local function fields(list)
-  local of = {}
-  for index = 1, #list, 2 do
-    of[list[index]] = list[index + 1]
-  end
-  return of
-end
-
+${STREAM_FIELDS}
 if redis.call('EXISTS', KEYS[1]) == 0 then
   return 0
 end

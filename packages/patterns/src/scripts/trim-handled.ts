@@ -1,3 +1,5 @@
+import { STREAM_FIELDS } from './stream-fields.js';
+
 export const TRIM_HANDLED = `
 -- Trims entries that every group has acknowledged, but for the newest of them.
 --
@@ -11,35 +13,20 @@ export const TRIM_HANDLED = `
 --
 -- Returns the place of the checkpoint up to which was trimmed, 1 for the newest; 0 when nothing could be: there is no
 -- group, or the slowest one has not passed enough checkpoints.
-
--- Ids are two integers of 64 bits; a number of Lua has 53.
-local function isAtMost(a, b)
-  local function compare(one, other)
-    if #one ~= #other then return #one - #other end
-    return one == other and 0 or (one < other and -1 or 1)
-  end
-  local aMs, aSequence = string.match(a, '^(%d+)-(%d+)$')
-  local bMs, bSequence = string.match(b, '^(%d+)-(%d+)$')
-  local byTime = compare(aMs, bMs)
-  return byTime < 0 or (byTime == 0 and compare(aSequence, bSequence) <= 0)
-end
-
+${STREAM_FIELDS}
 if redis.call('EXISTS', KEYS[1]) == 0 then
   return 0
 end
 local groups = redis.call('XINFO', 'GROUPS', KEYS[1])
 local bound
 for _, group in ipairs(groups) do
-  local of = {}
-  for index = 1, #group, 2 do
-    of[group[index]] = group[index + 1]
-  end
+  local of = fields(group)
   local passed = of['last-delivered-id']
   if of['pending'] > 0 then
     local first = redis.call('XPENDING', KEYS[1], of['name'])[2]
-    if isAtMost(first, passed) then passed = first end
+    if not isNewer(first, passed) then passed = first end
   end
-  if not bound or isAtMost(passed, bound) then bound = passed end
+  if not bound or not isNewer(passed, bound) then bound = passed end
 end
 if not bound then
   return 0
@@ -47,7 +34,7 @@ end
 local handled
 for index = 2, #ARGV, 2 do
   local id, number = ARGV[index], tonumber(ARGV[index + 1])
-  if not handled and isAtMost(id, bound) then
+  if not handled and not isNewer(id, bound) then
     handled = number
   end
   if handled and number <= handled - tonumber(ARGV[1]) then

@@ -9,6 +9,7 @@ import { TakenWork } from './group/taken-work.js';
 import { Takeover } from './group/takeover.js';
 import { TrimGap } from './group/trim-gap.js';
 import type { Phase, Poller } from './polling-consumer.js';
+import { MOST_HELD } from './retry-schedule.js';
 import type { Run } from './run.js';
 import {
   BEFORE_ALL,
@@ -18,9 +19,6 @@ import {
   readStreamInfo,
   type StreamEntry,
 } from './streams.js';
-
-/** With so many messages waiting for a retry nothing new is taken: something is wrong with all of them. */
-const MOST_HELD = 1000;
 
 /** How long a consumer that stops may take to say goodbye to Redis, in milliseconds. */
 const LEAVE_WITHIN_MS = 1000;
@@ -124,12 +122,11 @@ export class GroupPoller implements Poller {
   async #round(phase: Phase): Promise<'more' | 'done'> {
     if (this.#groupIsGone) await this.#restoreGroup();
     if (phase === 'draining') this.#drainTo ??= await this.#newestId();
-    const { counters } = this.#run;
-    counters.trimmed += await this.#trimGap.countWhenDue();
+    if (this.#trimGap.isDue) await this.#countTrimmed();
     const source = this.#nextSource(phase);
     if (source.kind === 'nothing' && phase !== 'running' && this.#work.isEmpty) {
       // A last look, so that what was trimmed in front of the drain is counted.
-      if (phase === 'draining') counters.trimmed += await this.#trimGap.count();
+      if (phase === 'draining') await this.#countTrimmed();
       return 'done';
     }
 
@@ -246,6 +243,12 @@ export class GroupPoller implements Poller {
     } catch (error) {
       this.#run.report(error);
     }
+  }
+
+  /** The counter is read after the answer has come: others may have counted meanwhile. */
+  async #countTrimmed(): Promise<void> {
+    const gone = await this.#trimGap.count();
+    this.#run.counters.trimmed += gone;
   }
 
   async #newestId(): Promise<string> {

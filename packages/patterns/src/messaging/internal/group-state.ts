@@ -1,5 +1,14 @@
 import type { RedisClient, RedisReply } from '../../client/redis-client.js';
-import { compareIds, entriesIn, fieldOf, integerOf, isNoSuchKey, readStreamInfo, textOf } from './streams.js';
+import {
+  compareIds,
+  entriesIn,
+  fieldOf,
+  integerOf,
+  isNoSuchKey,
+  readStreamInfo,
+  type StreamInfo,
+  textOf,
+} from './streams.js';
 
 /** Where the entries of a stream are, as one group sees it. */
 export interface GroupState {
@@ -14,23 +23,23 @@ export interface GroupState {
 
 /** Where no group was created, everything in the stream is unread. */
 export async function readGroupState(client: RedisClient, key: string, group: string): Promise<GroupState> {
-  const groups = await readGroups(client, key);
+  const [groups, info] = await Promise.all([readGroups(client, key), readStreamInfo(client, key)]);
   if (groups === undefined) return { exists: false, length: 0, unread: 0, pending: 0 };
-  const { length } = await readStreamInfo(client, key);
+  const { length } = info;
   const own = groups.find((candidate) => textOf(fieldOf(candidate, 'name')) === group);
   if (own === undefined) return { exists: true, length, unread: length, pending: 0 };
   const pending = integerOf(fieldOf(own, 'pending'));
-  return { exists: true, length, unread: await lagOf(client, key, own), pending };
+  return { exists: true, length, unread: await lagOf(client, key, own, info), pending };
 }
 
 /** Unread and pending entries of the slowest group; the whole stream where there is none. */
 export async function groupBacklog(client: RedisClient, key: string): Promise<number> {
-  const groups = await readGroups(client, key);
+  const [groups, info] = await Promise.all([readGroups(client, key), readStreamInfo(client, key)]);
   if (groups === undefined) return 0;
-  if (groups.length === 0) return integerOf(await client.send(['XLEN', key]));
+  if (groups.length === 0) return info.length;
   let longest = 0;
   for (const group of groups) {
-    const backlog = (await lagOf(client, key, group)) + integerOf(fieldOf(group, 'pending'));
+    const backlog = (await lagOf(client, key, group, info)) + integerOf(fieldOf(group, 'pending'));
     longest = Math.max(longest, backlog);
   }
   return longest;
@@ -55,9 +64,13 @@ const PAGE = 1000;
  * last id given out and the end is known at both ends of the stream; in the middle the lag is asked for, and where
  * there is none the entries are counted.
  */
-async function lagOf(client: RedisClient, key: string, group: RedisReply): Promise<number> {
+async function lagOf(
+  client: RedisClient,
+  key: string,
+  group: RedisReply,
+  { lastGeneratedId, firstId, length }: StreamInfo,
+): Promise<number> {
   let after = textOf(fieldOf(group, 'last-delivered-id'));
-  const { lastGeneratedId, firstId, length } = await readStreamInfo(client, key);
   if (compareIds(lastGeneratedId, after) <= 0) return 0;
   if (firstId === undefined || compareIds(firstId, after) > 0) return length;
   const lag = fieldOf(group, 'lag');

@@ -1,3 +1,8 @@
+/** With so many messages waiting for a retry nothing new is taken: something is wrong with all of them. */
+export const MOST_HELD = 1000;
+/** Wait before a failed dead-letter move is tried again, in milliseconds. */
+export const MOVE_AGAIN_MS = 1000;
+
 /** A message that failed and what is to be done with it next. */
 export interface Held {
   readonly id: string;

@@ -4,15 +4,12 @@ import type { BlockingReader } from '../blocking-reader.js';
 import { deadLetterFields } from '../dead-letters.js';
 import { ReceivedMessage } from '../message.js';
 import { attemptsKey, RecordedAttempts } from '../recorded-attempts.js';
-import { type Held, RetrySchedule } from '../retry-schedule.js';
+import { type Held, MOVE_AGAIN_MS, RetrySchedule } from '../retry-schedule.js';
 import { Abandoned, type Run } from '../run.js';
 import { deadLetterKey, entriesIn, type StreamEntry } from '../streams.js';
 import { Acknowledgements } from './acknowledgements.js';
 import type { Owned } from './keep-alive.js';
 import { type GivenBack, isGroupGone } from './membership.js';
-
-/** Wait before a failed dead-letter move is tried again, in milliseconds. */
-const MOVE_AGAIN_MS = 1000;
 
 /** A call of the handler. */
 interface Call {

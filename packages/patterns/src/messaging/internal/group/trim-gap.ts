@@ -21,12 +21,11 @@ export class TrimGap {
     this.#group = group;
   }
 
-  /** @returns entries that are gone and were told to nobody yet; 0 while it is not time to ask */
-  async countWhenDue(): Promise<number> {
-    return performance.now() - this.#checkedAt < CHECK_EVERY_MS ? 0 : this.count();
+  get isDue(): boolean {
+    return performance.now() - this.#checkedAt >= CHECK_EVERY_MS;
   }
 
-  /** @throws what Redis or the network answers */
+  /** @returns entries that are gone and were told to nobody yet. @throws what Redis or the network answers */
   async count(): Promise<number> {
     this.#checkedAt = performance.now();
     return integerOf(await this.#client.send(['EVAL', COUNT_TRIMMED, '1', this.#key, this.#group]));

@@ -4,7 +4,7 @@ import type { BlockingReader } from '../blocking-reader.js';
 import { assertOwnKeys } from '../foreign-key.js';
 import { ReceivedMessage } from '../message.js';
 import type { Phase, Poller } from '../polling-consumer.js';
-import { type Held, RetrySchedule } from '../retry-schedule.js';
+import { type Held, MOST_HELD, MOVE_AGAIN_MS, RetrySchedule } from '../retry-schedule.js';
 import type { Run } from '../run.js';
 import { BegunAttempts } from './begun-attempts.js';
 import { FinishedDeliveries } from './finished-deliveries.js';
@@ -12,10 +12,6 @@ import { sharedKeys } from './keys.js';
 import { Lease } from './lease.js';
 import { type Delivery, ProcessingList, replyOf, type Taken, takenOf } from './processing-list.js';
 
-/** With so many messages waiting for a retry nothing new is taken: something is wrong with all of them. */
-const MOST_HELD = 1000;
-/** Wait before a failed dead-letter move is tried again, in milliseconds. */
-const MOVE_AGAIN_MS = 1000;
 /** How long giving back may take at the end, in milliseconds. */
 const LEAVE_WITHIN_MS = 1000;
 
