@@ -4,12 +4,13 @@
  *     <!-- faults: stream-group -->  a row for each fault        <!-- /faults -->
  *     <!-- faults: matrix -->        faults by patterns          <!-- /faults -->
  *
- *     node scripts/fill-fault-tables.mjs docs/runs/faults-quick.json && npx biome check --write docs
+ *     npm run build && node scripts/fill-fault-tables.mjs docs/runs/faults-quick.json && npx biome check --write docs
  *
  * Figures in documents come from nowhere else (docs/principles.md). A trial that is not valid shows as `?`.
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
+import { faultLabel, recoveryTime } from '../packages/lab/dist/reporters/text/fault-label.js';
 
 const [file] = process.argv.slice(2);
 if (file === undefined) {
@@ -20,7 +21,9 @@ const DOCUMENTS = 'docs/';
 const PLACE = /<!-- faults: ([\w-]+) -->[\s\S]*?<!-- \/faults -->/g;
 
 const result = JSON.parse(readFileSync(file, 'utf8'));
-const variants = [...result.plan.variants].sort((a, b) => (rowName(a) < rowName(b) ? -1 : 1));
+const variants = [...result.plan.variants].sort((a, b) =>
+  faultLabel(a.factors) < faultLabel(b.factors) ? -1 : 1,
+);
 const patterns = [...new Set(result.plan.variants.map(({ factors }) => factors.pattern))];
 const source =
   `Run \`${result.id}\` ([the whole result](runs/${basename(file)})): Redis ${result.environment.server.version}, ` +
@@ -40,14 +43,14 @@ function rowsOf(pattern) {
   if (own.length === 0) throw new Error(`the run has no trial of ${pattern}`);
   const rows = own.map((variant) => {
     const trial = trialOf(variant);
-    if (trial === undefined) return [rowName(variant), '?', '?', '?', '?', ''];
+    if (trial === undefined) return [faultLabel(variant.factors), '?', '?', '?', '?', ''];
     const { lost, duplicated, reordered, recovery } = trial.metrics;
     return [
-      rowName(variant),
+      faultLabel(variant.factors),
       lost.value,
       duplicated.value,
       reordered.value,
-      recovery === undefined ? '–' : time(recovery.value),
+      recovery === undefined ? '–' : recoveryTime(recovery.value),
       `${trial.guarantee.promise}${trial.guarantee.state === 'kept' ? '' : ' — **broken**'}`,
     ];
   });
@@ -56,11 +59,13 @@ function rowsOf(pattern) {
 
 /** Lost acknowledged messages; `+` deliveries repeated. */
 function matrix() {
-  const faults = [...new Set(variants.map(rowName))];
+  const faults = [...new Set(variants.map(({ factors }) => faultLabel(factors)))];
   const rows = faults.map((fault) => [
     fault,
     ...patterns.map((pattern) => {
-      const variant = variants.find((one) => one.factors.pattern === pattern && rowName(one) === fault);
+      const variant = variants.find(
+        (one) => one.factors.pattern === pattern && faultLabel(one.factors) === fault,
+      );
       if (variant === undefined) return '·';
       const trial = trialOf(variant);
       if (trial === undefined) return '?';
@@ -77,20 +82,6 @@ pattern declares unless it says broken.`;
 
 function trialOf({ name }) {
   return result.trials.find(({ variant, state }) => variant === name && state === 'measured');
-}
-
-function rowName({ factors: { fault, persistence, point } }) {
-  const details = [
-    ...(persistence === undefined || persistence === 'none' ? [] : [`AOF ${persistence}`]),
-    ...(point === undefined || point === 'after-read' || point === '-' ? [] : [point]),
-  ];
-  return details.length === 0 ? fault : `${fault} (${details.join(', ')})`;
-}
-
-function time(milliseconds) {
-  return milliseconds >= 1000
-    ? `${(milliseconds / 1000).toPrecision(3)} s`
-    : `${Math.round(milliseconds)} ms`;
 }
 
 function table(heads, rows) {

@@ -2,6 +2,11 @@ import { usageError } from './errors.js';
 
 /** Strict readings of option texts: `1e9x`, `0x10`, ` 5` and `5.0` are no integers. All throw USAGE. */
 
+/** The text of an option; `undefined` for a flag and for an option that was left out. */
+export function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}
+
 export interface IntegerRange {
   readonly min: number;
   readonly max?: number;

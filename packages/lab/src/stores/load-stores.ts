@@ -1,7 +1,7 @@
 import { unknownName } from '../core/errors.js';
 import { loadVariant, loadVariants } from '../core/load-variants.js';
 import { redact } from '../core/redact.js';
-import type { MessageStoreDriver } from './message-store.js';
+import type { MessageStore, MessageStoreDriver } from './message-store.js';
 
 const FOLDER = new URL('./', import.meta.url);
 const NOT_STORES = ['message-store', 'load-stores'];
@@ -25,6 +25,19 @@ export async function resolveStore(address: string): Promise<MessageStoreDriver>
   if (driver !== undefined) return driver;
   const known = [...(await loadStores()).values()].map((each) => each.address);
   throw unknownName('store', scheme, known);
+}
+
+/**
+ * Opens the store of an address for one piece of work, and closes it whatever happens.
+ * @throws what `resolveStore`, `open` and the work throw
+ */
+export async function withStore<T>(address: string, work: (store: MessageStore) => Promise<T>): Promise<T> {
+  const store = await (await resolveStore(address)).open(address);
+  try {
+    return await work(store);
+  } finally {
+    await store.close();
+  }
 }
 
 /** The address of a store as it may be shown and stored: without a password. */

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { textOf } from '../../core/parse-option.js';
 import { withTemporaryFolder } from '../../core/temporary-folder.js';
 import type { Experiment } from '../../experiments/experiment.js';
 import { loadExperiments } from '../../experiments/load-experiments.js';
@@ -131,8 +132,4 @@ function warnOfFewRounds({ rounds }: Pick<PlanSettings, 'rounds'>): void {
     `${rounds} round${rounds === 1 ? '' : 's'}: no 95 % interval exists below ` +
       `${FEWEST_ROUNDS_WITH_INTERVAL}, so there will be no verdict`,
   );
-}
-
-function textOf(value: OptionTexts[string]): string | undefined {
-  return typeof value === 'string' ? value : undefined;
 }

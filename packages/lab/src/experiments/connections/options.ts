@@ -1,5 +1,12 @@
 import { usageError } from '../../core/errors.js';
-import { parseChoice, parseInteger, parseList, parsePositive, parseShare } from '../../core/parse-option.js';
+import {
+  parseChoice,
+  parseInteger,
+  parseList,
+  parsePositive,
+  parseShare,
+  textOf,
+} from '../../core/parse-option.js';
 import type { Milliseconds } from '../../core/units.js';
 import { type ClientLibrary, clientLibrary } from '../../redis/clients.js';
 import type { CommonOptions, OptionDefinition, RawOptions } from '../experiment.js';
@@ -114,10 +121,7 @@ export async function parseOptions(
   raw: RawOptions,
   { precision }: CommonOptions,
 ): Promise<ConnectionsOptions> {
-  const text = (name: string, fallback: string): string => {
-    const value = raw[name];
-    return typeof value === 'string' ? value : fallback;
-  };
+  const text = (name: string, fallback: string): string => textOf(raw[name]) ?? fallback;
   const defaults = precision === 'quick' ? SECONDS.quick : SECONDS.longer;
   const givenApps = parseApps(raw);
   const count = (flag: string, value: string, max: number): number =>

@@ -68,6 +68,18 @@ export function promiseOf(circumstances: Circumstances): Promised {
 
 type Part = Omit<Promised, 'ordered' | 'deadLettered'> & Partial<Pick<Promised, 'deadLettered'>>;
 
+const NOTHING: Part = { lost: 0, duplicated: 0, words: 'nothing lost, nothing repeated' };
+
+/** Where nothing is acknowledged, what the handler refuses is gone, and nothing else. */
+function refusedOnly({ refused }: Circumstances): Part {
+  return {
+    lost: refused,
+    duplicated: 0,
+    counted: 'dropped',
+    words: `exactly the ${refused} refused, counted`,
+  };
+}
+
 /** Redis itself forgets what it had acknowledged. */
 function losesWrites({ kind, persistence }: Circumstances): boolean {
   return kind === 'redis-data' || (kind === 'redis-process' && persistence !== 'always');
@@ -85,14 +97,9 @@ function atLeastOnce(circumstances: Circumstances): Part {
     return { lost: ANY, duplicated: ANY, words: 'only what Redis itself lost; goes on afterwards' };
   }
   switch (kind) {
-    case 'handler': {
-      const deadLettered = handler === 'poison' ? 1 : 0;
-      const words =
-        deadLettered > 0
-          ? 'nothing lost, only the poison in the dead letters'
-          : 'nothing lost, nothing repeated';
-      return { lost: 0, duplicated: 0, deadLettered, words };
-    }
+    case 'handler':
+      if (handler !== 'poison') return NOTHING;
+      return { ...NOTHING, deadLettered: 1, words: 'nothing lost, only the poison in the dead letters' };
     case 'trim':
       return { lost: ANY, duplicated: 0, counted: 'trimmed', words: 'what was trimmed, counted exactly' };
     case 'consumer':
@@ -102,13 +109,13 @@ function atLeastOnce(circumstances: Circumstances): Part {
       if (isTransactional) return { lost: 0, duplicated: 0, words: 'nothing lost, every effect once' };
       return { lost: 0, duplicated: held, words: `nothing lost, at most ${held} repeated` };
     default:
-      return { lost: 0, duplicated: 0, words: 'nothing lost, nothing repeated' };
+      return NOTHING;
   }
 }
 
 /** A pop is not a delivery, and what was not popped waits. */
 function atMostOnceKept(circumstances: Circumstances): Part {
-  const { kind, refused } = circumstances;
+  const { kind } = circumstances;
   const held = heldBy(circumstances);
   if (losesWrites(circumstances)) {
     return {
@@ -119,37 +126,27 @@ function atMostOnceKept(circumstances: Circumstances): Part {
   }
   switch (kind) {
     case 'handler':
-      return {
-        lost: refused,
-        duplicated: 0,
-        counted: 'dropped',
-        words: `exactly the ${refused} refused, counted`,
-      };
+      return refusedOnly(circumstances);
     case 'consumer':
     case 'connection':
     case 'partition':
     case 'redis-process':
       return { lost: held, duplicated: 0, words: `at most the ${held} that were popped` };
     default:
-      return { lost: 0, duplicated: 0, words: 'nothing lost, nothing repeated' };
+      return NOTHING;
   }
 }
 
 /** Whoever is subscribed at the moment of sending gets it. */
 function atMostOnce(circumstances: Circumstances): Part {
-  const { kind, refused } = circumstances;
+  const { kind } = circumstances;
   switch (kind) {
     case 'handler':
-      return {
-        lost: refused,
-        duplicated: 0,
-        counted: 'dropped',
-        words: `exactly the ${refused} refused, counted`,
-      };
+      return refusedOnly(circumstances);
     case 'none':
     case 'delay':
     case 'dependency':
-      return { lost: 0, duplicated: 0, words: 'nothing lost, nothing repeated' };
+      return NOTHING;
     case 'consumer':
     case 'shutdown':
       return { lost: ANY, duplicated: 0, words: 'all that was sent while nobody was subscribed' };

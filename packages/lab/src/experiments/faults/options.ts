@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { MessagingPattern } from '@weir/patterns';
 import { unknownName, usageError, WeirError } from '../../core/errors.js';
 import { loadPatterns } from '../../core/load-patterns.js';
-import { parseChoice, parseInteger, parseList, parsePositive } from '../../core/parse-option.js';
+import { parseChoice, parseInteger, parseList, parsePositive, textOf } from '../../core/parse-option.js';
 import type { Milliseconds } from '../../core/units.js';
 import {
   CRASH_POINTS,
@@ -117,10 +117,7 @@ export const OPTIONS: readonly OptionDefinition[] = [
 
 /** @throws {WeirError} USAGE, UNKNOWN_NAME or CLIENT_MISSING */
 export async function parseOptions(raw: RawOptions, common: CommonOptions): Promise<FaultsOptions> {
-  const text = (name: string): string | undefined => {
-    const value = raw[name];
-    return typeof value === 'string' ? value : undefined;
-  };
+  const text = (name: string): string | undefined => textOf(raw[name]);
   const defaults = DEFAULTS[common.precision === 'quick' ? 'quick' : 'longer'];
   const millis = (option: string, name: string, fallback: number): number =>
     parseInteger(option, text(name) ?? String(fallback), { min: 1, max: LONGEST_MS });
@@ -145,6 +142,7 @@ export async function parseOptions(raw: RawOptions, common: CommonOptions): Prom
   if (driver.keeps === false)
     throw usageError('--store', store, 'a store that keeps rows, so that effects can be counted');
 
+  const [rate, consumers] = [text('rate'), text('consumers')];
   const points = choices('--crash-point', text('crashPoint'), CRASH_POINTS);
   const faults = refuseImpossible(
     await chosen('fault', '--faults', text('faults'), await loadFaults()),
@@ -160,15 +158,13 @@ export async function parseOptions(raw: RawOptions, common: CommonOptions): Prom
     persistence: choices('--persistence', text('persistence'), PERSISTENCE),
     messages,
     perSecond:
-      text('rate') === undefined
+      rate === undefined
         ? (messages * 1000) / (outageMs * OUTAGES_OF_LOAD)
-        : parsePositive('--rate', text('rate') ?? '', 1_000_000),
+        : parsePositive('--rate', rate, 1_000_000),
     every: parseInteger('--every', text('every') ?? '4', { min: 1, max: messages }),
     batch: parseInteger('--batch', text('batch') ?? '10', { min: 1, max: 1000 }),
     consumers:
-      text('consumers') === undefined
-        ? undefined
-        : parseInteger('--consumers', text('consumers') ?? '', { min: 1, max: 64 }),
+      consumers === undefined ? undefined : parseInteger('--consumers', consumers, { min: 1, max: 64 }),
     payloadBytes: parseInteger('--payload', text('payload') ?? '100', {
       min: SMALLEST_PAYLOAD_BYTES,
       max: 1024 * 1024,

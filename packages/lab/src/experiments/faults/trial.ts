@@ -6,7 +6,7 @@ import type { FaultStage } from '../../faults/fault.js';
 import { monotonicNs } from '../../measure/clock.js';
 import type { Measurement } from '../../measure/measurement.js';
 import type { Factors } from '../../measure/result.js';
-import { resolveStore } from '../../stores/load-stores.js';
+import { withStore } from '../../stores/load-stores.js';
 import type { FaultConsumerSettings, Trap } from '../../workers/fault-api.js';
 import type { ProducerReport, ProducerSettings } from '../../workers/messaging-api.js';
 import type { TrialContext } from '../experiment.js';
@@ -172,9 +172,12 @@ class FaultTrial {
         await load;
       },
     };
-    const striking = fault.strike(stage);
-    striking.catch(() => undefined);
-    await endsWithin(fault.name, striking, STRIKE_LIMIT_MS + this.#patienceMs, this.#context.signal);
+    await endsWithin(
+      fault.name,
+      fault.strike(stage),
+      STRIKE_LIMIT_MS + this.#patienceMs,
+      this.#context.signal,
+    );
     // A reply that was to be lost and has not been must not be lost to what comes after the fault.
     ground.proxy.disarm();
     crew.release();
@@ -256,23 +259,13 @@ class FaultTrial {
     return this.#case.pattern.inspect(this.#ground.redis, { key: this.#key });
   }
 
-  async #storedRows(): Promise<number> {
-    const { store } = this.#options;
-    const opened = await (await resolveStore(store)).open(store);
-    try {
-      return await opened.count(this.#case.pattern.name);
-    } finally {
-      await opened.close();
-    }
+  #storedRows(): Promise<number> {
+    return withStore(this.#options.store, (store) => store.count(this.#case.pattern.name));
   }
 
   async #startWorkers(): Promise<void> {
     const { store, storeIsOurs } = this.#options;
-    if (storeIsOurs) {
-      const opened = await (await resolveStore(store)).open(store);
-      await opened.clear();
-      await opened.close();
-    }
+    if (storeIsOurs) await withStore(store, (opened) => opened.clear());
     const [sender, crew] = await Promise.all([
       Sender.start(this.#producerSettings(), this.#nonce, this.#context),
       Crew.start(this.#consumerSettings(), this.#journal, this.#context),

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { MessagingPattern } from '@weir/patterns';
 import { unknownName, usageError } from '../../core/errors.js';
 import { loadPatterns } from '../../core/load-patterns.js';
-import { parseChoice, parseInteger, parseList, parsePositive } from '../../core/parse-option.js';
+import { parseChoice, parseInteger, parseList, parsePositive, textOf } from '../../core/parse-option.js';
 import { type ClientLibrary, clientLibrary } from '../../redis/clients.js';
 import { resolveStore } from '../../stores/load-stores.js';
 import type { LoadEnd } from '../../workers/messaging-api.js';
@@ -130,10 +130,7 @@ export const OPTIONS = [
 
 /** Reads and checks the option texts. */
 export async function parseOptions(raw: RawOptions, common: CommonOptions): Promise<MessagingOptions> {
-  const text = (name: string, fallback: string): string => {
-    const value = raw[name];
-    return typeof value === 'string' ? value : fallback;
-  };
+  const text = (name: string, fallback: string): string => textOf(raw[name]) ?? fallback;
   const quick = common.precision === 'quick';
   const mode = parseChoice('--mode', text('mode', 'capacity'), MODES);
   const batches = parseList('--batch', text('batch', '100')).map((size) =>

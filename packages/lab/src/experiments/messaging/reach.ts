@@ -1,6 +1,6 @@
 import { WeirError } from '../../core/errors.js';
 import { redact } from '../../core/redact.js';
-import { resolveStore } from '../../stores/load-stores.js';
+import { withStore } from '../../stores/load-stores.js';
 import { httpClient } from '../../workers/http-client.js';
 import type { MessagingOptions } from './options.js';
 
@@ -9,10 +9,7 @@ import type { MessagingOptions } from './options.js';
  * @throws {WeirError} STORE_UNREACHABLE, CANNOT_WRITE or SERVICE_UNREACHABLE
  */
 export async function reachStoreAndServices({ store, storeIsOurs, via }: MessagingOptions): Promise<void> {
-  if (!storeIsOurs) {
-    const opened = await (await resolveStore(store)).open(store);
-    await opened.close();
-  }
+  if (!storeIsOurs) await withStore(store, async () => undefined);
   if (via.kind === 'direct' || via.remote === undefined) return;
   for (const service of [...via.remote.producers, ...via.remote.consumers]) await reachService(service);
 }

@@ -7,7 +7,7 @@ import type { Factors, RedisFigures, Resources } from '../../measure/result.js';
 import { type ClientLibrary, connectClient } from '../../redis/clients.js';
 import { difference, snapshot } from '../../redis/info.js';
 import type { ConnectedClient } from '../../redis/libraries/library.js';
-import { resolveStore } from '../../stores/load-stores.js';
+import { withStore } from '../../stores/load-stores.js';
 import type {
   ConsumerReport,
   LoadEnd,
@@ -181,11 +181,7 @@ class MessagingTrial {
   /** What is there already is reported, never removed: it may be somebody's. */
   async #prepareEmpty(): Promise<readonly string[]> {
     const { store, storeIsOurs } = this.#options;
-    if (storeIsOurs) {
-      const opened = await (await resolveStore(store)).open(store);
-      await opened.clear();
-      await opened.close();
-    }
+    if (storeIsOurs) await withStore(store, (opened) => opened.clear());
     return (await this.#pattern.inspect(this.#monitor.client, { key: this.#key })).keys;
   }
 
@@ -324,12 +320,7 @@ class MessagingTrial {
   async #storedRows(): Promise<number | undefined> {
     const { store, storeIsOurs } = this.#options;
     if (!storeIsOurs) return undefined;
-    const opened = await (await resolveStore(store)).open(store);
-    try {
-      return await opened.count();
-    } finally {
-      await opened.close();
-    }
+    return withStore(store, (opened) => opened.count());
   }
 
   #base(

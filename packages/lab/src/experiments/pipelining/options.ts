@@ -1,6 +1,6 @@
 import { freemem } from 'node:os';
 import { unknownName, usageError, WeirError } from '../../core/errors.js';
-import { parseChoice, parseInteger, parseList, parsePositive } from '../../core/parse-option.js';
+import { parseChoice, parseInteger, parseList, parsePositive, textOf } from '../../core/parse-option.js';
 import { type Bytes, formatBytes, type Milliseconds } from '../../core/units.js';
 import { type ClientLibrary, clientLibrary } from '../../redis/clients.js';
 import { COMMANDS, type Command, METHODS, type Method } from '../../workers/pipelining-api.js';
@@ -90,10 +90,7 @@ export const OPTIONS = [
  * @throws {WeirError} USAGE, UNKNOWN_NAME, or CLIENT_MISSING
  */
 export function parseOptions(raw: RawOptions, { precision }: CommonOptions): PipeliningOptions {
-  const text = (name: string, fallback: string): string => {
-    const value = raw[name];
-    return typeof value === 'string' ? value : fallback;
-  };
+  const text = (name: string, fallback: string): string => textOf(raw[name]) ?? fallback;
   const quick = precision === 'quick';
   const command = parseChoice('--command', text('command', 'set'), COMMANDS);
   const operations = parseInteger('--operations', text('operations', '10000'), {

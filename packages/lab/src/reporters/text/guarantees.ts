@@ -1,5 +1,5 @@
-import { significant } from '../../core/units.js';
-import type { CompletedTrial, Factors, Result } from '../../measure/result.js';
+import type { CompletedTrial, Result } from '../../measure/result.js';
+import { faultLabel, recoveryTime } from './fault-label.js';
 import { NO_FIGURE } from './figures.js';
 import { type Style, wrap } from './style.js';
 import { type Column, renderTable } from './table.js';
@@ -44,24 +44,15 @@ interface Matrix {
 
 function matrixOf({ plan, trials }: Result): Matrix {
   const rows = new Map<string, Map<string, Cell>>();
-  const sorted = [...plan.variants].sort((a, b) => (rowName(a.factors) < rowName(b.factors) ? -1 : 1));
+  const sorted = [...plan.variants].sort((a, b) => (faultLabel(a.factors) < faultLabel(b.factors) ? -1 : 1));
   for (const { name, factors } of sorted) {
-    const row = rows.get(rowName(factors)) ?? new Map<string, Cell>();
+    const row = rows.get(faultLabel(factors)) ?? new Map<string, Cell>();
     const own = trials.filter(
       (trial): trial is CompletedTrial => trial.variant === name && trial.state === 'measured',
     );
-    rows.set(rowName(factors), row.set(String(factors.pattern), own));
+    rows.set(faultLabel(factors), row.set(String(factors.pattern), own));
   }
   return { patterns: [...new Set(plan.variants.map(({ factors }) => String(factors.pattern)))], rows };
-}
-
-/** `redis-kill (AOF always, mid-pipeline)`; what cannot vary is left out. */
-function rowName({ fault, persistence, point }: Factors): string {
-  const details = [
-    ...(persistence === undefined || persistence === 'none' ? [] : [`AOF ${persistence}`]),
-    ...(point === undefined || point === 'after-read' || point === '-' ? [] : [point]),
-  ];
-  return details.length === 0 ? String(fault) : `${fault} (${details.join(', ')})`;
 }
 
 /** As many patterns side by side as the width has room for. */
@@ -101,8 +92,7 @@ function lossCell(cell: Cell, style: Style): string {
 function recoveryCell(cell: Cell): string {
   const times = cell.flatMap(({ metrics }) => metrics.recovery?.value ?? []);
   if (times.length === 0) return NO_FIGURE;
-  const longest = Math.max(...times);
-  return longest >= 1000 ? `${significant(longest / 1000)} s` : `${Math.round(longest)} ms`;
+  return recoveryTime(Math.max(...times));
 }
 
 /** One line for each promise, with the patterns and faults that share it. */
